@@ -36,7 +36,8 @@ const (
 
 // Approval is an act of an agent that the kernel holds until a person answers. It is
 // also the payload of gate.asked, gate.changed and gate.resolved. What comes from the
-// container (Target, AskedAs, From, Processes, Diff) is hostile text.
+// container (Target, AskedAs, From, Details,
+// Processes, Diff) is hostile text.
 type Approval struct {
 	ID        string        `json:"approval_id"`
 	ChannelID ChannelID     `json:"channel_id"`
@@ -60,6 +61,9 @@ type Approval struct {
 	Rule      string `json:"rule,omitempty"`
 	Category  string `json:"category,omitempty"` // package policy's
 
+	// Details are facts that no other field says, e.g. where a link leads to.
+	Details []ApprovalDetail `json:"details,omitempty"`
+
 	Processes []ApprovalProcess `json:"processes"` // the one that asks first
 	// Diff is unified, bounded, and present only where the act makes exactly this
 	// change. DiffNote says why there is none, or what it leaves out.
@@ -79,6 +83,12 @@ type Approval struct {
 	Scope      ApprovalScope `json:"scope,omitempty"` // of the answer
 	By         string        `json:"by,omitempty"`    // window, dialog, command line, a rule, time, …
 	Reason     string        `json:"reason,omitempty"`
+}
+
+// ApprovalDetail is one more fact of an act. Text is hostile, Label is a few words.
+type ApprovalDetail struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
 }
 
 // ApprovalProcess is one process of those that led to an approval.

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -79,10 +81,30 @@ func check(a wire.Approval) error {
 		return errors.New("no address of a socket")
 	case !slices.Contains(categories, policy.Category(a.Category)):
 		return errors.New("unknown category")
+	case a.Act != "" && (len(a.Act) != 64 || strings.Trim(a.Act, "0123456789abcdef") != ""):
+		return errors.New("impossible hash of an act")
 	case a.Policy < 0:
 		return errors.New("impossible version of a policy")
 	}
+	for name, text := range a.Details {
+		if !detailName.MatchString(name) || len(text) > maxPath {
+			return errors.New("impossible detail")
+		}
+	}
 	return errors.Join(checkContent(a.Before), checkContent(a.After))
+}
+
+var detailName = regexp.MustCompile(`^[a-z][a-z0-9 _-]{0,39}$`)
+
+// details are the facts that a supervisor adds, in the order of their names.
+func details(a wire.Approval) (out []core.ApprovalDetail) {
+	for _, name := range slices.Sorted(maps.Keys(a.Details)) {
+		if text := a.Details[name]; text != "" {
+			label := strings.ReplaceAll(name, "_", " ")
+			out = append(out, core.ApprovalDetail{Label: strings.ToUpper(label[:1]) + label[1:], Text: text})
+		}
+	}
+	return out
 }
 
 // checkContent: a text that is all of a file must be the one that its hash names.
@@ -108,7 +130,11 @@ func never(a wire.Approval) bool { return slices.Contains(onceOnly, policy.Categ
 // sameCall names the facts by which two calls are one: who, what, on which object,
 // and with which content. A repeat that follows the first has another content before
 // it, so that does not count here.
+// Act stands for everything else that it does; without one, no other call is it.
 func sameCall(o origin, a wire.Approval) string {
+	if a.Act == "" {
+		return core.NewID()
+	}
 	content := []string{a.Identity, a.From}
 	if a.After != nil && a.After.SHA256 != "" && !a.InPlace {
 		// Only these bytes get there, from whatever file: a CLI that tries again makes
@@ -116,7 +142,7 @@ func sameCall(o origin, a wire.Approval) string {
 		content = []string{a.After.SHA256}
 	}
 	return hashed(append([]string{
-		string(o.container), o.source, a.Kind, a.Operation, a.Target, fmt.Sprint(a.Policy, a.Append, a.InPlace), a.Category, a.Rule,
+		string(o.container), o.source, a.Kind, a.Operation, a.Target, fmt.Sprint(a.Policy, a.Append, a.InPlace), a.Category, a.Rule, a.Act,
 	}, content...)...)
 }
 

@@ -58,6 +58,8 @@ func TestTheDigestNamesEveryFact(t *testing.T) {
 		"before":  func(a *wire.Approval) { a.Before = content("x") },
 		"rule":    func(a *wire.Approval) { a.Rule = "x" },
 		"process": func(a *wire.Approval) { a.Processes[0].Command = "x" },
+		"act":     func(a *wire.Approval) { a.Act = act("other") },
+		"detail":  func(a *wire.Approval) { a.Details = map[string]string{"mode": "4755"} },
 		"from":    func(a *wire.Approval) { a.From = "/x" },
 	} {
 		a := rename("new\n")
@@ -89,6 +91,57 @@ func TestWhatIsNeverRemembered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call that does something else is another, and so is one of which that is not known.
+func TestWhatACallDoesCounts(t *testing.T) {
+	chmod := func(what string) wire.Approval {
+		a := wire.Approval{Kind: wire.KindFile, Target: "/home/ana/.profile", Operation: "chmod", Call: "fchmodat", Policy: 1, Identity: "8:5"}
+		if what != "" {
+			a.Act = act(what)
+		}
+		return a
+	}
+	for _, scope := range []core.ApprovalScope{core.ScopeOnce, core.ScopeRun, core.ScopeAlways} {
+		bubble(t, func(t *testing.T, r *rig) {
+			h := r.held("spawn1", chmod("644"))
+			r.answer(r.one(), true, scope)
+			if !r.now(h).Allow || !r.now(r.held("spawn1", chmod("644"))).Allow {
+				t.Fatal("not allowed")
+			}
+			r.waits(r.held("spawn1", chmod("4755")))
+			r.waits(r.held("spawn1", chmod("")))
+		})
+	}
+	bubble(t, func(t *testing.T, r *rig) {
+		a, b := r.held("spawn1", chmod("")), r.held("spawn1", chmod(""))
+		list := r.Pending()
+		if len(list) != 2 || len(list[0].Offers) != 0 {
+			t.Fatalf("questions %+v", list)
+		}
+		_, err := r.Answer(r.ctx, list[0].ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeRun, Digest: list[0].Digest})
+		if core.AsFailure(err).Code != core.CodeForbidden {
+			t.Fatal(err)
+		}
+		r.answer(list[0], true, core.ScopeOnce)
+		r.answer(list[1], true, core.ScopeOnce)
+		if !r.now(a).Allow || !r.now(b).Allow {
+			t.Fatal("not allowed")
+		}
+		r.waits(r.held("spawn1", chmod("")))
+	})
+}
+
+func TestDetailsAreShown(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		a := rename("new\n")
+		a.Details = map[string]string{"link_target": "/etc/passwd", "mode": "4755", "empty": ""}
+		r.held("spawn1", a)
+		want := []core.ApprovalDetail{{Label: "Link target", Text: "/etc/passwd"}, {Label: "Mode", Text: "4755"}}
+		if got := r.one().Details; !slices.Equal(got, want) {
+			t.Fatalf("details %+v", got)
+		}
+	})
 }
 
 // J5: an answer for a run holds for nothing else, and not for another inode.

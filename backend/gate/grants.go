@@ -48,6 +48,9 @@ func newMemory() memory {
 // keep remembers an answer.
 func (m *memory) keep(who *asker, a wire.Approval, d outcome, tool string, now time.Time) {
 	d.written = false
+	if a.Act == "" {
+		return // nothing is known to be the same
+	}
 	switch d.scope {
 	case core.ScopeOnce:
 		for key, r := range m.repeats {
@@ -95,7 +98,7 @@ func (m *memory) decided(who *asker, a wire.Approval, now time.Time) (outcome, b
 // place is another.
 func (g grant) covers(a wire.Approval) bool {
 	was := g.act
-	if never(a) && g.state == core.ApprovalAllowed || was.Kind != a.Kind || was.Operation != a.Operation ||
+	if never(a) && g.state == core.ApprovalAllowed || was.Kind != a.Kind || a.Act == "" || was.Act != a.Act || was.Operation != a.Operation ||
 		was.Target != a.Target || was.Category != a.Category {
 		return false
 	}

@@ -286,6 +286,8 @@ func TestHostileDetails(t *testing.T) {
 		"no text":           {"file", "{\"kind\":\"file\",\"operation\":\"write\",\"target\":\"/\xff\"}"},
 		"long":              {"file", `{"kind":"file","operation":"write","target":"/` + long + `"}`},
 		"wrong hash":        {"file", `{"kind":"file","operation":"write","target":"/x","after":{"text":"aGk=","size":2,"sha256":"` + strings.Repeat("0", 64) + `"}}`},
+		"act":               {"file", `{"kind":"file","operation":"write","target":"/x","act":"x"}`},
+		"detail":            {"file", `{"kind":"file","operation":"write","target":"/x","details":{"\u202ex":"1"}}`},
 		"wrong size":        {"file", `{"kind":"file","operation":"write","target":"/x","after":{"text":"aGk=","size":1}}`},
 		"huge":              {"file", `{"kind":"file","operation":"write","target":"/x","message":"` + strings.Repeat("y", wire.MaxDetail) + `"}`},
 	} {

@@ -75,7 +75,7 @@ const maxMatches = 20
 
 // offers are the answers to an act that can be remembered, narrowest first.
 func (s *Service) offers(who *asker, a wire.Approval) []core.ApprovalOffer {
-	if never(a) {
+	if never(a) || a.Act == "" {
 		return nil
 	}
 	scopes := []core.ApprovalScope{core.ScopeRun}

@@ -193,7 +193,7 @@ func rename(text string) wire.Approval {
 	return wire.Approval{
 		Kind: wire.KindFile, Target: "/home/ana/.bashrc", Message: "shells run it", Operation: "write", Call: "renameat2",
 		From: "/home/ana/.bashrc.tmp.1", Rule: "startup", Category: "startup", Policy: 1, Identity: "8:100",
-		Before: content("old\n"), After: content(text),
+		Before: content("old\n"), After: content(text), Act: act("rename"),
 		Processes: []wire.Process{{Pid: 7, Started: 1, Exe: "/usr/bin/bash", Command: "bash -c 'echo hi >> ~/.bashrc'"}},
 	}
 }
@@ -201,8 +201,11 @@ func rename(text string) wire.Approval {
 // inPlace is an open for writing of a file with an inode.
 func inPlace(target, identity string) wire.Approval {
 	return wire.Approval{Kind: wire.KindFile, Target: target, Operation: "write", Call: "openat", Category: "startup", Policy: 1,
-		Identity: identity, InPlace: true, Append: true}
+		Identity: identity, InPlace: true, Append: true, Act: act("open")}
 }
+
+// act is the hash of what a call does.
+func act(what string) string { return hashed(what) }
 
 func mustFail(t *testing.T, err, is error) {
 	t.Helper()

@@ -16,7 +16,7 @@ func (s *Service) newQuestion(who *asker, a wire.Approval, key string) *question
 		Kind: core.ApprovalKind(a.Kind), State: core.ApprovalWaiting,
 		Operation: a.Operation, Target: a.Target, From: a.From, Call: a.Call, Append: a.Append, InPlace: a.InPlace,
 		Title: title(a), Why: why(a), Risk: risk(a), Rule: a.Rule, Category: a.Category,
-		AskedAs: askedAs(a), Processes: processesOf(who, a.Processes),
+		AskedAs: askedAs(a), Processes: processesOf(who, a.Processes), Details: details(a),
 	}
 	v.Diff, v.DiffNote = change(a)
 	v.Offers = s.offers(who, a)
@@ -33,7 +33,7 @@ func digest(q *question) string {
 	if err != nil { // strings and numbers alone
 		return core.NewID() // a digest that no second question has
 	}
-	parts := []string{string(raw), strconv.FormatInt(q.act.Policy, 10), q.act.Identity}
+	parts := []string{string(raw), strconv.FormatInt(q.act.Policy, 10), q.act.Identity, q.act.Act}
 	for _, c := range []*wire.Content{q.act.Before, q.act.After} {
 		if c != nil {
 			parts = append(parts, c.SHA256, strconv.FormatInt(c.Size, 10), string(c.Text))

@@ -37,6 +37,7 @@ export type Approval = {
   consequence?: string; // what happens if it is allowed, in a clause
   rule?: string;
   category?: string; // package policy's
+  details?: ApprovalDetail[];
   processes: ApprovalProcess[] | null; // the one that asks first
   diff?: string;
   diff_note?: string;
@@ -57,6 +58,11 @@ export type ApprovalAnswer = {
   digest: string;
   author_id?: string;
   by?: string;
+};
+
+export type ApprovalDetail = {
+  label: string;
+  text: string;
 };
 
 export type ApprovalGroup = {

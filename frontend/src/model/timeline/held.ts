@@ -51,6 +51,7 @@ function coerce(data: unknown): Approval {
     operation: text(a.operation), target: text(a.target), asked_as: text(a.asked_as), from: text(a.from), call: text(a.call), calls: Number(a.calls) || 1,
     append: a.append === true, in_place: a.in_place === true, title: text(a.title), why: text(a.why), consequence: text(a.consequence), rule: text(a.rule), category: text(a.category),
     processes: list(a.processes).map(record).map((p) => ({ pid: Number(p.pid) || 0, exe: text(p.exe), command: text(p.command), short: text(p.short) })),
+    details: list(a.details).map(record).map((d) => ({ label: text(d.label), text: text(d.text) })),
     diff: text(a.diff), diff_note: text(a.diff_note), digest: text(a.digest), offers: list(a.offers).map(record).map(offer),
     created_at: text(a.created_at), deadline: when(a.deadline), resolved_at: when(a.resolved_at), scope: when(a.scope) as ApprovalScope | undefined, by: text(a.by), reason: text(a.reason),
   };

@@ -19,6 +19,7 @@ export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
       <dl className="approval-facts selectable">
         {(a.processes?.length ?? 0) > 0 && <Fact name="Who"><Who a={a} /></Fact>}
         {askedOtherwise(a) && <Fact name="Asked as"><AskedAs a={a} /></Fact>}
+        {(a.details ?? []).map((d) => <Fact key={d.label} name={d.label}><Long text={d.text} /></Fact>)}
         <Fact name={a.kind === "flood" ? "Why paused" : "Why asked"}>{a.why && <SafeText text={a.why} />}</Fact>
         <Fact name="If allowed">{a.consequence && <SafeText text={a.consequence} />}</Fact>
         <Fact name="Change">{!a.diff && a.diff_note && <SafeText text={a.diff_note} />}</Fact>

@@ -47,6 +47,9 @@ describe("the card of a held call", () => {
     expect(card({ in_place: true, diff_note: "What it will write is not known yet." })).toMatch(/Change.*What it will write is not known yet/);
     expect(card({ diff: "@@ -1 +1 @@\n-a\n+b\n", diff_note: "The rest is left out." })).toMatch(/removed.*added.*The rest is left out/);
   });
+  it("shows the facts that no other field says", () => {
+    expect(card({ details: [{ label: "Link target", text: "/etc/\u202epasswd" }] })).toMatch(/Link target\|+\/etc\/\|.*RLO/);
+  });
   it("takes the focus as a whole, with its keys named, and no button has it", () => {
     const tag = /<section[^>]*>/.exec(html(<ApprovalCard a={approval()} nth={1} of={1} act={act} />))?.[0] ?? "";
     expect(tag).toMatch(/role="group"/);
