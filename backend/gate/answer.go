@@ -72,6 +72,8 @@ func (s *Service) claim(id string, a core.ApprovalAnswer) (*question, error) {
 		return nil, core.Fail(core.CodeInvalid, nil, "The answer says not how far it reaches.", "Say once, run, project or always.")
 	case !offered(q, a):
 		return nil, core.Fail(core.CodeForbidden, nil, "This is never remembered.", "Allow it once, or deny it.")
+	case beyondRun(a.Scope) && !storable(q.act):
+		return nil, core.Fail(core.CodeForbidden, nil, "No rule tells this from other acts.", "Answer once or for this run.")
 	case beyondRun(a.Scope) && s.o.Rules == nil:
 		return nil, core.Fail(core.CodeInvalid, nil, "This Loop cannot store rules.", "Answer for this run.")
 	}

@@ -268,9 +268,62 @@ func TestRulesMatchThisAlone(t *testing.T) {
 			t.Errorf("%s: %s", target, got)
 		}
 	}
-	got := ruleOf(wire.Approval{Kind: "execve", Target: "/usr/bin/rm -rf /x.y"}, core.ApprovalDenied).JSON()
+	got := ruleOf(wire.Approval{Kind: "execve", Target: "rm -rf /x.y", From: "/usr/bin/rm"}, core.ApprovalDenied).JSON()
 	if want := `{"commands":["rm"],"args_patterns":["^-rf /x\\.y$"],"decision":"deny"}`; got != want {
 		t.Errorf("command: %s", got)
+	}
+}
+
+// An answer about a program holds for the file that was asked about, whatever else calls
+// itself by its name.
+func TestAnAnswerAboutAProgramIsBoundToTheFile(t *testing.T) {
+	push := func(file, identity string) wire.Approval {
+		return wire.Approval{Kind: wire.KindExec, Target: "git push", From: file, Identity: identity, Policy: 1, Act: act("git push")}
+	}
+	for _, scope := range []core.ApprovalScope{core.ScopeRun, core.ScopeProject, core.ScopeAlways} {
+		bubble(t, func(t *testing.T, r *rig) {
+			h := r.held("spawn1", push("/usr/bin/git", "8:1"))
+			r.answer(r.one(), true, scope)
+			if !r.now(h).Allow || !r.now(r.held("spawn1", push("/usr/bin/git", "8:1"))).Allow {
+				t.Fatal("not allowed")
+			}
+			r.waits(r.held("spawn1", push("/usr/bin/git", "8:2")))
+			if !r.now(r.held("spawn1", push("/usr/bin/git", "8:1"))).Allow {
+				t.Fatal("not allowed")
+			}
+			r.waits(r.held("spawn1", push("/tmp/git", "8:1")))
+		})
+	}
+	bubble(t, func(t *testing.T, r *rig) {
+		r.held("spawn1", push("/tmp/evil", "8:1"))
+		q := r.one()
+		if len(q.Offers) != 1 || q.Offers[0].Scope != core.ScopeRun {
+			t.Fatalf("offers %+v", q.Offers)
+		}
+		_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeAlways, Digest: q.Digest})
+		if core.AsFailure(err).Code != core.CodeForbidden {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTheProgramOfALine(t *testing.T) {
+	for _, c := range []struct {
+		file, line, args string
+		ok               bool
+	}{
+		{"/usr/bin/git", "git push", "push", true},
+		{"/usr/bin/git", "/usr/bin/git", "", true},
+		{"/bin/bash", "-bash -c x", "-c x", true},
+		{"/opt/my tool/my tool", "my tool --x", "--x", true},
+		{"/opt/my tool/my tool", "/opt/my tool/my tool --x", "--x", true},
+		{"/tmp/evil", "git push", "", false},
+		{"", "git push", "", false},
+		{"/tmp/git push", "git x", "", false},
+	} {
+		if _, args, ok := programOf(wire.Approval{Kind: wire.KindExec, From: c.file, Target: c.line}); ok != c.ok || args != c.args {
+			t.Errorf("%s as %q: %q, %v", c.file, c.line, args, ok)
+		}
 	}
 }
 

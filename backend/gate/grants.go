@@ -95,14 +95,22 @@ func (m *memory) decided(who *asker, a wire.Approval, now time.Time) (outcome, b
 
 // covers: an answer holds for the same act on the same object. Where the act changes
 // the object that is there, that is also the same inode: a file that was put into its
-// place is another.
+// place is another. A program is the file and not only what it is called; where a name
+// comes from counts, unless the supervisor promises what will be there.
 func (g grant) covers(a wire.Approval) bool {
 	was := g.act
 	if never(a) && g.state == core.ApprovalAllowed || was.Kind != a.Kind || a.Act == "" || was.Act != a.Act || was.Operation != a.Operation ||
 		was.Target != a.Target || was.Category != a.Category {
 		return false
 	}
-	return g.scope != core.ScopeRun || a.After != nil && was.After != nil || a.Identity == was.Identity
+	promised := a.After != nil && was.After != nil
+	switch {
+	case a.From != was.From && (a.Kind != wire.KindFile || !promised):
+		return false // another program, or whatever lies under another name
+	case a.Kind == wire.KindExec:
+		return a.Identity == was.Identity
+	}
+	return g.scope != core.ScopeRun || promised || a.Identity == was.Identity
 }
 
 // ended forgets what holds until the end of a tool call.

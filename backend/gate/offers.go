@@ -42,13 +42,9 @@ func ruleOf(a wire.Approval, state core.ApprovalState) Rule {
 	}
 	switch a.Kind {
 	case wire.KindExec:
-		words := strings.SplitN(a.Target, " ", 2)
-		args := ""
-		if len(words) == 2 {
-			args = words[1]
-		}
+		name, args, _ := programOf(a)
 		return Rule{Command: &policy.CommandRule{
-			Commands: []string{literal(path.Base(words[0]))}, ArgsPatterns: []string{"^" + regexp.QuoteMeta(args) + "$"}, Decision: d,
+			Commands: []string{literal(name)}, ArgsPatterns: []string{"^" + regexp.QuoteMeta(args) + "$"}, Decision: d,
 		}}
 	case wire.KindConnect:
 		return Rule{Path: &policy.PathRule{Pattern: literal(a.Target), Decision: d}}
@@ -56,6 +52,32 @@ func ruleOf(a wire.Approval, state core.ApprovalState) Rule {
 	return Rule{File: &policy.FileRule{
 		Paths: []string{literal(a.Target)}, Operations: []policy.Operation{policy.Operation(a.Operation)}, Decision: d,
 	}}
+}
+
+// programOf is the name of the file that would be executed, and its arguments. It is not
+// ok where the program is called by another name: then no rule tells it from others.
+func programOf(a wire.Approval) (name, args string, ok bool) {
+	name = path.Base(a.From)
+	first, _, _ := strings.Cut(a.Target, " ")
+	if path.Base(strings.TrimPrefix(first, "-")) == name {
+		_, args, _ = strings.Cut(a.Target, " ")
+		return name, args, true
+	}
+	for _, called := range []string{a.From, name} { // where it has a space
+		if args, ok = strings.CutPrefix(a.Target+" ", called+" "); ok {
+			return name, strings.TrimSuffix(args, " "), true
+		}
+	}
+	return name, "", false
+}
+
+// storable says that a rule can tell an act from others, and tells it again.
+func storable(a wire.Approval) bool {
+	if a.Kind != wire.KindExec {
+		return true
+	}
+	_, _, ok := programOf(a)
+	return ok
 }
 
 // literal is a glob that matches this text alone.
@@ -79,7 +101,7 @@ func (s *Service) offers(who *asker, a wire.Approval) []core.ApprovalOffer {
 		return nil
 	}
 	scopes := []core.ApprovalScope{core.ScopeRun}
-	if s.o.Rules != nil {
+	if s.o.Rules != nil && storable(a) {
 		scopes = append(scopes, core.ScopeProject, core.ScopeAlways)
 	}
 	rule := ruleOf(a, core.ApprovalAllowed)

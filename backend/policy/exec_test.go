@@ -80,6 +80,9 @@ func TestExec(t *testing.T) {
 	}{
 		{"/bin/ls", []string{"ls"}, "ls"},
 		{"/bin/other", []string{"/bin/rm"}, "rm"}, // either name counts
+		{"/tmp/evil", []string{"ls"}, ""},         // but not to allow it
+		{"/bin/ls", []string{"evil"}, ""},
+		{"/bin/cat", []string{"ls"}, "ls"},
 		{"/bin/rm", []string{"other"}, "rm"},
 		{"/bin/x", []string{"x"}, ""},
 		{"", []string{"-cat"}, "ls"}, // a login shell's name

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -102,12 +103,7 @@ func invocationOf(c Command) invocation {
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 func (c *commandRule) match(in invocation) bool {
-	named := len(c.names) == 0
-	for i := range c.names {
-		for _, name := range in.names {
-			named = named || c.names[i].covers(name)
-		}
-	}
+	named := c.named(in)
 	if !named || len(c.arguments) == 0 {
 		return named
 	}
@@ -122,6 +118,21 @@ func (c *commandRule) match(in invocation) bool {
 	return false
 }
 
+// named says that the rule is about a program of these names. One that allows is so only
+// where it knows all of them: what a program is called is for its caller to choose.
+func (c *commandRule) named(in invocation) bool {
+	if len(c.names) == 0 {
+		return true
+	}
+	known := func(name string) bool {
+		return slices.ContainsFunc(c.names, func(s segment) bool { return s.covers(name) })
+	}
+	if c.says.Decision == Allow {
+		return len(in.names) > 0 && !slices.ContainsFunc(in.names, func(name string) bool { return !known(name) })
+	}
+	return slices.ContainsFunc(in.names, known)
+}
+
 func (s *segment) covers(name string) bool {
 	if s.glob == nil {
 		return s.lit == name
@@ -130,7 +141,8 @@ func (s *segment) covers(name string) bool {
 }
 
 // Exec judges a program that is about to be executed, by the names of its file and of
-// its argv[0], either of which counts, and by its arguments. What it runs through
+// its argv[0], and by its arguments. Either name is enough for a rule that denies or
+// asks; one that allows must know both. What it runs through
 // wrappers such as env, timeout or sh -c is judged as well, as far as it can be read;
 // the strictest answer holds. All of that is advice: a program reaches another one by
 // a copy, a link, an interpreter or a file that it writes, which no name tells. What
