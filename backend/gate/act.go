@@ -94,7 +94,7 @@ func check(a wire.Approval) error {
 	return errors.Join(checkContent(a.Before), checkContent(a.After))
 }
 
-var detailName = regexp.MustCompile(`^[a-z][a-z0-9 _-]{0,39}$`)
+var detailName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _-]{0,39}$`)
 
 // details are the facts that a supervisor adds, in the order of their names.
 func details(a wire.Approval) (out []core.ApprovalDetail) {
@@ -136,7 +136,7 @@ func sameCall(o origin, a wire.Approval) string {
 		return core.NewID()
 	}
 	content := []string{a.Identity, a.From}
-	if a.After != nil && a.After.SHA256 != "" && !a.InPlace {
+	if a.After != nil && a.After.SHA256 != "" && !a.InPlace && writes(a) {
 		// Only these bytes get there, from whatever file: a CLI that tries again makes
 		// another temporary file.
 		content = []string{a.After.SHA256}

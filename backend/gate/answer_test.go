@@ -132,6 +132,80 @@ func TestWhatACallDoesCounts(t *testing.T) {
 	})
 }
 
+// "Once" is never more than what was shown, and not for long.
+func TestHowFarOnceReaches(t *testing.T) {
+	use := core.NewEvent(core.EventToolUse, "chan", "run1", time.Now(), core.ToolUse{ToolUseID: "tool", Name: "Bash", Input: []byte(`{"command":"x"}`)})
+	began := func(r *rig) {
+		synctest.Wait()
+		r.bus.Publish(use)
+		synctest.Wait()
+	}
+	grave := rename("new\n")
+	grave.Category = "credential"
+	unknown := rename("new\n")
+	unknown.After = nil
+	for name, a := range map[string]wire.Approval{
+		"in place": inPlace("/home/ana/.profile", "8:5"), "grave": grave, "unknown content": unknown,
+		"program": {Kind: wire.KindExec, Target: "make all", From: "/usr/bin/make", Identity: "8:7", Policy: 1, Act: act("make all")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				began(r)
+				h := r.held("spawn1", a)
+				r.answer(r.one(), true, core.ScopeOnce)
+				if !r.now(h).Allow {
+					t.Fatal("not allowed")
+				}
+				again := r.held("spawn1", a)
+				r.waits(again)
+				r.answer(r.one(), false, core.ScopeOnce)
+				if r.now(again).Allow || r.now(r.held("spawn1", a)).Allow {
+					t.Fatal("allowed")
+				}
+			})
+		})
+	}
+	t.Run("a while after the last time", func(t *testing.T) {
+		bubble(t, func(t *testing.T, r *rig) {
+			began(r)
+			r.held("spawn1", rename("new\n"))
+			r.answer(r.one(), true, core.ScopeOnce)
+			r.pass(repeatsLast)
+			r.waits(r.held("spawn1", rename("new\n")))
+		})
+	})
+	t.Run("after a gap", func(t *testing.T) {
+		bubble(t, func(t *testing.T, r *rig) {
+			began(r)
+			r.held("spawn1", rename("new\n"))
+			r.answer(r.one(), true, core.ScopeOnce)
+			r.follow(nil, errors.New("gap"))
+			r.waits(r.held("spawn1", rename("new\n")))
+		})
+	})
+}
+
+// The agent CLI writes to the file itself where it may not make its temporary one.
+func TestADeniedTemporaryFile(t *testing.T) {
+	for _, allow := range []bool{false, true} {
+		bubble(t, func(t *testing.T, r *rig) {
+			a := inPlace("/home/ana/.bashrc.tmp.41.0a9f", "")
+			a.Operation = "create"
+			r.held("spawn1", a)
+			r.answer(r.one(), allow, core.ScopeOnce)
+			h := r.held("spawn1", inPlace("/home/ana/.bashrc", "8:5"))
+			if allow {
+				r.waits(h)
+			} else if v := r.now(h); v.Allow || v.By != wire.ByPerson {
+				t.Fatalf("verdict %+v", v)
+			}
+			read := inPlace("/home/ana/.bashrc", "8:5")
+			read.Operation, read.InPlace = "read", false
+			r.waits(r.held("spawn1", read))
+		})
+	}
+}
+
 func TestDetailsAreShown(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		a := rename("new\n")
@@ -184,6 +258,9 @@ func TestARememberedRule(t *testing.T) {
 		if !r.now(r.held("spawn2", rename("more\n"))).Allow {
 			t.Fatal("another run's spawn, which has the policy of before, was asked")
 		}
+		// A spawn that starts now has the rule in its policy. If it asks, somebody took it out.
+		r.Admit("box", "later", core.Identity{ChannelID: "chan", RunID: "run9"})
+		r.waits(r.held("later", rename("more\n")))
 	})
 }
 
@@ -355,13 +432,15 @@ func TestTheToolCallThatCausedIt(t *testing.T) {
 		if by["bash"] != 2 || by["write"] != 1 || by[""] != 1 {
 			t.Fatalf("causes %v", by)
 		}
-		// An answer once holds until the tool has its result, however long that takes.
+		// An answer once holds until the tool has its result, as long as it goes on asking.
 		q := r.Pending()[slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return a.ToolUseID == "write" })]
-		r.answer(q, true, core.ScopeOnce)
+		r.answer(q, false, core.ScopeOnce)
 		r.now(w)
-		r.pass(time.Minute)
-		if !r.now(r.held("spawn1", inPlace("/home/ana/.profile", "8:5"))).Allow {
-			t.Fatal("asked again within the tool call")
+		for range 5 {
+			r.pass(repeatsLast - time.Second)
+			if r.now(r.held("spawn1", inPlace("/home/ana/.profile", "8:5"))).Allow {
+				t.Fatal("allowed")
+			}
 		}
 		r.bus.Publish(core.NewEvent(core.EventToolResult, "chan", "run1", time.Now(), core.ToolResult{ToolUseID: "write"}))
 		synctest.Wait()

@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/wire"
 )
 
@@ -13,7 +15,7 @@ import (
 const (
 	maxGrants   = 1000
 	maxRepeats  = 4096
-	repeatsLast = 10 * time.Second // where the tool call that caused them is not known
+	repeatsLast = 10 * time.Second
 )
 
 // memory holds the answers that reach further than the call they were given to.
@@ -22,22 +24,84 @@ type memory struct {
 	grants  map[origin][]grant
 	// stored are rules that were given to the settings after spawns that still run were
 	// started: their supervisors ask, because they do not know them.
-	stored []grant
+	stored   []grant
+	admitted int64 // how many spawns were, so far
 }
 
-// repeat is an answer once, which holds for the same call until its tool has ended.
+// repeat is an answer once, which holds for the same call until its tool has ended, and
+// for repeatsLast at most after it was asked last.
 type repeat struct {
 	outcome
 	origin origin
 	run    core.RunID
-	tool   string // empty: until the time below
+	tool   string // empty: it is not known, and asking does not move until
 	until  time.Time
+}
+
+// repeatable says that an answer once may hold for the same call again: a denial may,
+// and what is allowed where that makes exactly what was shown once more.
+func repeatable(a wire.Approval, state core.ApprovalState) bool {
+	if state != core.ApprovalAllowed {
+		return true
+	}
+	promised := a.After != nil && a.After.SHA256 != ""
+	switch {
+	case never(a), a.InPlace, a.Kind == wire.KindExec:
+		return false
+	case a.Kind == wire.KindFile && a.Operation == string(policy.Write):
+		return promised
+	}
+	return true
+}
+
+// temporary is the name of the file that the agent CLI writes before it renames it.
+var temporary = regexp.MustCompile(`^(/.+)\.tmp\.[0-9]+\.[0-9a-f]+$`)
+
+// keepRepeat remembers an answer once. Where the agent CLI may not make its temporary
+// file it writes to the file itself: whoever denied the one has denied the other.
+func (m *memory) keepRepeat(a wire.Approval, r repeat) {
+	if !repeatable(a, r.state) || len(m.repeats) >= maxRepeats {
+		return
+	}
+	m.repeats[sameCall(r.origin, a)] = r
+	if of := temporary.FindStringSubmatch(a.Target); of != nil && r.state != core.ApprovalAllowed && writes(a) {
+		m.repeats[instead(r.origin, of[1])] = r
+	}
+}
+
+func writes(a wire.Approval) bool {
+	return a.Kind == wire.KindFile && (a.Operation == string(policy.Write) || a.Operation == string(policy.Create))
+}
+
+// instead names the writing of a file in place of that of its temporary file.
+func instead(o origin, target string) string {
+	return hashed("instead", string(o.container), o.source, target)
+}
+
+// repeated finds the answer once that holds for a call.
+func (m *memory) repeated(o origin, a wire.Approval, now time.Time) (outcome, bool) {
+	keys := []string{sameCall(o, a)}
+	if a.InPlace && writes(a) {
+		keys = append(keys, instead(o, a.Target))
+	}
+	for _, key := range keys {
+		if r, ok := m.repeats[key]; ok && now.Before(r.until) {
+			if r.tool != "" {
+				r.until = now.Add(repeatsLast)
+				m.repeats[key] = r
+			}
+			r.by = "the answer to the same call"
+			return r.outcome, true
+		}
+	}
+	return outcome{}, false
 }
 
 // grant is an answer for a run, a project or everything.
 type grant struct {
 	outcome
 	channel core.ChannelID // of a project's
+	before  int64          // of a stored rule: spawns that were admitted later have it in their policy
 	act     wire.Approval
 }
 
@@ -54,29 +118,26 @@ func (m *memory) keep(who *asker, a wire.Approval, d outcome, tool string, now t
 	switch d.scope {
 	case core.ScopeOnce:
 		for key, r := range m.repeats {
-			if r.tool == "" && now.After(r.until) {
+			if !now.Before(r.until) {
 				delete(m.repeats, key)
 			}
 		}
-		if len(m.repeats) < maxRepeats {
-			m.repeats[sameCall(who.origin(), a)] = repeat{d, who.origin(), who.RunID, tool, now.Add(repeatsLast)}
-		}
+		m.keepRepeat(a, repeat{d, who.origin(), who.RunID, tool, now.Add(repeatsLast)})
 	case core.ScopeRun:
 		if of := m.grants[who.origin()]; len(of) < maxGrants {
-			m.grants[who.origin()] = append(of, grant{d, "", a})
+			m.grants[who.origin()] = append(of, grant{d, "", 0, a})
 		}
 	default:
 		if len(m.stored) < maxGrants {
-			m.stored = append(m.stored, grant{d, who.ChannelID, a})
+			m.stored = append(m.stored, grant{d, who.ChannelID, m.admitted, a})
 		}
 	}
 }
 
 // decided says what an earlier answer says of a call.
 func (m *memory) decided(who *asker, a wire.Approval, now time.Time) (outcome, bool) {
-	if r, ok := m.repeats[sameCall(who.origin(), a)]; ok && (r.tool != "" || now.Before(r.until)) {
-		r.by = "the answer to the same call"
-		return r.outcome, true
+	if d, ok := m.repeated(who.origin(), a, now); ok {
+		return d, true
 	}
 	for _, g := range m.grants[who.origin()] {
 		if g.covers(a) {
@@ -85,7 +146,7 @@ func (m *memory) decided(who *asker, a wire.Approval, now time.Time) (outcome, b
 		}
 	}
 	for _, g := range m.stored {
-		if (g.scope == core.ScopeAlways || g.channel == who.ChannelID) && g.covers(a) {
+		if who.nth <= g.before && (g.scope == core.ScopeAlways || g.channel == who.ChannelID) && g.covers(a) {
 			g.by = "a remembered rule"
 			return g.outcome, true
 		}
@@ -103,7 +164,7 @@ func (g grant) covers(a wire.Approval) bool {
 		was.Target != a.Target || was.Category != a.Category {
 		return false
 	}
-	promised := a.After != nil && was.After != nil
+	promised := a.After != nil && was.After != nil && writes(a)
 	switch {
 	case a.From != was.From && (a.Kind != wire.KindFile || !promised):
 		return false // another program, or whatever lies under another name
@@ -117,6 +178,15 @@ func (g grant) covers(a wire.Approval) bool {
 func (m *memory) ended(run core.RunID, tool string) {
 	for key, r := range m.repeats {
 		if r.run == run && r.tool == tool {
+			delete(m.repeats, key)
+		}
+	}
+}
+
+// unfollowed forgets what holds until the end of any tool call: that was not heard of.
+func (m *memory) unfollowed() {
+	for key, r := range m.repeats {
+		if r.tool != "" {
 			delete(m.repeats, key)
 		}
 	}

@@ -112,6 +112,7 @@ func (s *Service) follow(events []core.Event, gap error) {
 	if gap != nil {
 		clear(s.tools)
 		clear(s.past)
+		s.memory.unfollowed()
 		return
 	}
 	for _, e := range events {

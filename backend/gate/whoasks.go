@@ -13,6 +13,7 @@ import (
 type asker struct {
 	who
 	spawn   core.SpawnID
+	nth     int64  // the spawns are counted as they are admitted
 	stopped string // why everything is denied from now on; empty while it is not
 }
 
@@ -43,7 +44,8 @@ func (s *Service) Admit(container core.ContainerID, spawn core.SpawnID, id core.
 	if was := s.askers[spawn]; was != nil && was.who == now {
 		return
 	}
-	s.askers[spawn] = &asker{who: now, spawn: spawn}
+	s.memory.admitted++
+	s.askers[spawn] = &asker{who: now, spawn: spawn, nth: s.memory.admitted}
 	s.admitEarly(spawn)
 	close(s.changed)
 	s.changed = make(chan struct{})
