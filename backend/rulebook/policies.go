@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"loop/backend/config"
@@ -56,7 +55,11 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 	if err != nil {
 		return nil, err
 	}
-	doc := policy.Merge(base, person, projectsOf(e)...).Encode()
+	merged := policy.Merge(base, person, projectsOf(e)...)
+	if name == policy.NameSystem {
+		merged = unasked(merged)
+	}
+	doc := merged.Encode()
 	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
 		return nil, ruleFailure(err)
 	}
@@ -85,7 +88,7 @@ func (p Policies) person(ch core.Channel, e config.Effective, name string) (poli
 	own.PathRules = append(answered.PathRules, own.PathRules...)
 	own.CommandRules = append(answered.CommandRules, own.CommandRules...)
 	own.FileRules = append(answered.FileRules, own.FileRules...)
-	return onlyDenials(own, name), nil
+	return asPlanned(own, name), nil
 }
 
 // personOf are the rules of the person's own file. What Loop starts for itself, and a
@@ -95,16 +98,7 @@ func personOf(e config.Effective, name string) policy.Policy {
 	if name == policy.NameAgent || name == policy.NamePlan {
 		p.DefaultDecision = policy.Decision(e.Config.Gates.AgentGate.DefaultDecision)
 	}
-	return onlyDenials(p, name)
-}
-
-// onlyDenials leaves a run that plans nothing that would let it change something.
-func onlyDenials(p policy.Policy, name string) policy.Policy {
-	if name == policy.NamePlan {
-		p.DefaultDecision = ""
-		p.FileRules = slices.DeleteFunc(slices.Clone(p.FileRules), func(r policy.FileRule) bool { return r.Decision != policy.Deny })
-	}
-	return p
+	return asPlanned(p, name)
 }
 
 // projectsOf are the rules of the project's files; policy.Merge has them tighten only.

@@ -1,0 +1,103 @@
+package rulebook
+
+import (
+	"strings"
+	"testing"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/policy"
+)
+
+// personsFile implements Settings with the person's file alone.
+type personsFile struct{ gate config.AgentGate }
+
+func (p personsFile) ForPolicy(core.Channel) (config.Effective, error) {
+	c := config.Defaults()
+	p.gate.Enabled = true
+	c.Gates.AgentGate = p.gate
+	return config.Effective{Config: c, Layers: []config.Layer{{Config: c}}}, nil
+}
+
+// engine is what a spawn goes by under the person's rules.
+func engine(t *testing.T, name string, g config.AgentGate) *policy.Engine {
+	t.Helper()
+	doc, err := Policies{Settings: personsFile{g}}.Policy(name, core.Channel{ID: "c"}, core.Spec{
+		Agent:  core.AgentUser{Home: "/home/ana"},
+		Mounts: []core.Mount{{Kind: core.MountWorkspace, Target: "/work"}},
+	}, "spawn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := policy.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestAPlanKeepsWhatIsStricter(t *testing.T) {
+	e := engine(t, policy.NamePlan, config.AgentGate{
+		DefaultDecision: "approve",
+		FileRules: []policy.FileRule{
+			{Paths: []string{"/work/allowed"}, Decision: policy.Allow},
+			{Paths: []string{"/work/asked", "/tmp/asked"}, Decision: policy.Approve},
+			{Paths: []string{"/work/denied"}, Decision: policy.Deny},
+		},
+		CommandRules: []policy.CommandRule{
+			{Commands: []string{"ls"}, Decision: policy.Allow}, {Commands: []string{"curl"}, Decision: policy.Approve},
+			{Commands: []string{"nc"}, Decision: policy.Deny},
+		},
+		PathRules: []policy.PathRule{{Pattern: "/work/a.sock", Decision: policy.Allow}, {Pattern: "/work/b.sock", Decision: policy.Deny}},
+	})
+	for what, c := range map[string]struct{ got, want policy.Decision }{
+		"write where allowed":   {e.File(policy.Write, "/work/allowed").Decision, policy.Deny},
+		"write where asked":     {e.File(policy.Write, "/work/asked").Decision, policy.Deny},
+		"write to a draft":      {e.File(policy.Write, "/tmp/asked").Decision, policy.Deny},
+		"write to another":      {e.File(policy.Write, "/tmp/other").Decision, policy.Allow},
+		"read where asked":      {e.File(policy.Read, "/work/asked").Decision, policy.Approve},
+		"read where denied":     {e.File(policy.Read, "/work/denied").Decision, policy.Deny},
+		"allowed command":       {e.Exec(policy.Command{Path: "/bin/ls", Argv: []string{"ls"}}).Decision, policy.Approve},
+		"asked command":         {e.Exec(policy.Command{Path: "/bin/curl", Argv: []string{"curl"}}).Decision, policy.Approve},
+		"denied command":        {e.Exec(policy.Command{Path: "/bin/nc", Argv: []string{"nc"}}).Decision, policy.Deny},
+		"socket that was free":  {e.Connect("/work/a.sock").Decision, policy.Approve},
+		"socket that is denied": {e.Connect("/work/b.sock").Decision, policy.Deny},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", what, c.got, c.want)
+		}
+	}
+	free := engine(t, policy.NamePlan, config.AgentGate{DefaultDecision: "allow"})
+	if d := free.File(policy.Read, "/work/x").Decision; d != policy.Allow {
+		t.Errorf("read: %s", d)
+	}
+}
+
+// Nobody is asked on behalf of what Loop starts by itself.
+func TestWhatLoopStartsAsksNobody(t *testing.T) {
+	g := config.AgentGate{
+		DefaultDecision: "approve",
+		FileRules:       []policy.FileRule{{Paths: []string{"/work/**"}, Decision: policy.Approve, Message: "mine"}},
+		CommandRules:    []policy.CommandRule{{Commands: []string{"git"}, Decision: policy.Approve}},
+		PathRules:       []policy.PathRule{{Pattern: "/work/**", Decision: policy.Approve}},
+	}
+	e := engine(t, policy.NameSystem, g)
+	for what, v := range map[string]policy.Verdict{
+		"file": e.File(policy.Write, "/work/x"), "command": e.Exec(policy.Command{Path: "/bin/git", Argv: []string{"git"}}),
+		"socket": e.Connect("/work/x"),
+	} {
+		if v.Decision != policy.Deny || !strings.Contains(v.Told(), "asks nobody") {
+			t.Errorf("%s: %+v", what, v)
+		}
+	}
+	if v := e.File(policy.Write, "/elsewhere"); v.Decision != policy.Allow {
+		t.Errorf("what no rule is about: %+v", v)
+	}
+	if v := engine(t, policy.NamePerson, g).File(policy.Write, "/work/x"); v.Decision != policy.Approve {
+		t.Errorf("a person's shell: %+v", v)
+	}
+}
