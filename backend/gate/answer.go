@@ -120,6 +120,7 @@ func (s *Service) apply(q *question, d outcome) {
 		}
 		d.written = false
 		run := q.asker.origin()
+		s.refuse(run)
 		s.endFlood(q.flood, d)
 		s.endAll(func(o *question) bool { return o.asker.origin() == run && !o.taken }, d)
 		return

@@ -16,6 +16,11 @@ const (
 	burst     = 20
 	perSecond = 10
 	maxGroups = 20
+	// emptyStays is how long a flood's question stays when nothing waits behind it any
+	// more: else a program that asks and gives up makes one after the other.
+	emptyStays = 5 * time.Second
+	// refusing is how long a denial of a flood also holds for what the run asks anew.
+	refusing = 10 * time.Second
 )
 
 // bucket counts the new questions of one origin.
@@ -50,6 +55,7 @@ type flood struct {
 	origin origin
 	card   *question
 	parked map[string]*question // by key
+	idle   *time.Timer          // ends the question where nothing waits; nil until that was so
 }
 
 // mustPark says that a new question of this asker is not shown by itself.
@@ -71,20 +77,26 @@ func (s *Service) mustPark(who *asker) bool {
 func (s *Service) park(q *question) *waiter {
 	o := q.asker.origin()
 	f := s.floods[o]
+	q.asked, q.view.CreatedAt = time.Now(), s.o.Now()
+	s.parked++
 	if f == nil {
-		f = &flood{origin: o, parked: map[string]*question{}}
-		f.card = s.floodCard(f, q.asker)
-		s.floods[o] = f
-		f.parked[q.key], q.flood = q, f
-		s.parked++
-		f.card.view.Calls, f.card.view.Groups = f.count()
-		s.post(f.card)
+		s.newFlood(o, q.asker, map[string]*question{q.key: q})
 	} else {
 		f.parked[q.key], q.flood = q, f
-		s.parked++
 	}
-	q.asked = time.Now()
 	return s.join(q)
+}
+
+// newFlood asks one question about all that is parked.
+func (s *Service) newFlood(o origin, who *asker, parked map[string]*question) {
+	f := &flood{origin: o, parked: parked}
+	f.card = s.floodCard(f, who)
+	s.floods[o] = f
+	for _, q := range parked {
+		q.flood = f
+	}
+	f.card.view.Calls, f.card.view.Groups = f.count()
+	s.post(f.card)
 }
 
 func (s *Service) floodCard(f *flood, who *asker) *question {
@@ -124,7 +136,8 @@ func (s *Service) floodChanged(f *flood) {
 	s.changedQuestion(f.card)
 }
 
-// unpark ends one parked call. With the last one the flood's question has no object.
+// unpark ends one parked call. With the last one the flood's question has no object, and
+// is withdrawn if it stays so for a while.
 func (s *Service) unpark(q *question, d outcome) {
 	f := q.flood
 	if f.parked[q.key] != q {
@@ -134,11 +147,54 @@ func (s *Service) unpark(q *question, d outcome) {
 	s.parked--
 	s.answerWaiters(q, d)
 	if len(f.parked) == 0 {
-		delete(s.floods, f.origin)
-		s.resolve(f.card, withdrawn())
-		return
+		if f.idle != nil {
+			f.idle.Stop()
+		}
+		f.idle = time.AfterFunc(emptyStays, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.endIdle(f)
+		})
 	}
 	s.floodChanged(f)
+}
+
+// endIdle withdraws a flood's question if nothing waits behind it.
+func (s *Service) endIdle(f *flood) {
+	if len(f.parked) == 0 {
+		s.endFlood(f, withdrawn())
+	}
+}
+
+// expireFlood denies what waits behind a flood whose time is up. What came late gets a
+// time of its own.
+func (s *Service) expireFlood(f *flood, d outcome) {
+	half := f.card.end.Sub(f.card.asked) / 2
+	late := map[string]*question{}
+	for key, q := range f.parked {
+		if max(time.Since(q.asked), s.o.Now().Round(0).Sub(q.view.CreatedAt.Round(0))) < half {
+			late[key] = q
+			delete(f.parked, key)
+		}
+	}
+	s.parked -= len(late)
+	s.endFlood(f, d)
+	if len(late) > 0 {
+		s.parked += len(late)
+		s.newFlood(f.origin, f.card.asker, late)
+	}
+}
+
+// refuse denies for a while what a run asks anew, of which all was denied.
+func (s *Service) refuse(o origin) { s.refused[o] = time.Now().Add(refusing) }
+
+func (s *Service) refuses(o origin) bool {
+	until, ok := s.refused[o]
+	if ok && !time.Now().Before(until) {
+		delete(s.refused, o)
+		return false
+	}
+	return ok
 }
 
 // endFlood gives everything that is parked the same end.
@@ -152,6 +208,9 @@ func (s *Service) endFlood(f *flood, d outcome) {
 	}
 	s.parked -= len(f.parked)
 	clear(f.parked)
+	if f.idle != nil {
+		f.idle.Stop()
+	}
 	s.resolve(f.card, d)
 }
 

@@ -95,6 +95,25 @@ func TestAFloodEnds(t *testing.T) {
 			}
 		})
 	})
+	t.Run("but not for what came late", func(t *testing.T) {
+		bubble(t, func(t *testing.T, r *rig) {
+			all := r.flood(maxPerRun + 1)
+			r.pass(defaultTime - time.Second)
+			late := r.held("spawn1", inPlace("/late", "8:5"))
+			r.pass(time.Second)
+			if r.now(all[maxPerRun]).Allow {
+				t.Fatal("allowed")
+			}
+			r.waits(late)
+			if q := r.one(); !isFlood(q) || q.Calls != 1 || time.Until(q.Deadline) != defaultTime {
+				t.Fatalf("question %+v", q)
+			}
+			r.pass(defaultTime)
+			if v := r.now(late); v.Allow || v.By != wire.ByTime || r.parked != 0 {
+				t.Fatalf("verdict %+v", v)
+			}
+		})
+	})
 	t.Run("with its callers", func(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			all := r.flood(maxPerRun + 2)
@@ -105,7 +124,17 @@ func TestAFloodEnds(t *testing.T) {
 				t.Fatalf("calls %d", f.Calls)
 			}
 			all[maxPerRun+1].leave(core.ErrWithdrawn)
-			synctest.Wait()
+			r.pass(emptyStays - time.Millisecond)
+			// Who asks and gives up again and again makes no question of each.
+			for range 50 {
+				again := r.held("spawn1", inPlace("/again", "8:5"))
+				again.leave(core.ErrWithdrawn)
+				r.pass(time.Second)
+			}
+			if n := len(r.heard(core.EventGateAsked)); n != maxPerRun+1 {
+				t.Fatalf("%d questions", n)
+			}
+			r.pass(emptyStays)
 			if slices.ContainsFunc(r.Pending(), isFlood) {
 				t.Fatal("the flood has no object")
 			}
@@ -137,7 +166,13 @@ func TestQuestionsInAMoment(t *testing.T) {
 			t.Fatal("asked by itself")
 		}
 		r.answer(r.one(), false, core.ScopeOnce)
-		r.pass(time.Second)
+		// Denied is also what it asks instead.
+		if v := r.now(r.held("spawn1", inPlace("/instead", "8:5"))); v.Allow || v.By != wire.ByPerson {
+			t.Fatalf("verdict %+v", v)
+		}
+		r.waits(r.held("spawn2", inPlace("/instead", "8:5")))
+		r.answer(r.one(), false, core.ScopeOnce)
+		r.pass(refusing)
 		r.held("spawn1", inPlace("/later", "8:5"))
 		if isFlood(r.one()) {
 			t.Fatal("not asked by itself")

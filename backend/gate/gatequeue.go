@@ -71,6 +71,7 @@ type Service struct {
 	open    map[string]*question
 	floods  map[origin]*flood
 	buckets map[origin]*bucket
+	refused map[origin]time.Time // all that they ask is denied until then
 	parked  int
 	memory  memory
 	recent  recent
@@ -96,7 +97,8 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
-		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, memory: newMemory(), recent: recent{},
+		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, refused: map[origin]time.Time{},
+		memory: newMemory(), recent: recent{},
 		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(), wake: make(chan struct{}, 1),
 		status: notProbed(),
 	}

@@ -95,6 +95,8 @@ func (s *Service) take(who *asker, a wire.Approval) (*waiter, outcome) {
 		return nil, remembered
 	case who.Unattended:
 		no.by, no.reason = "the policy", "This run works unattended, so nobody can allow it"
+	case s.refuses(who.origin()):
+		no.by = "the answer to all that it asked"
 	case waiting != nil:
 		return s.join(waiting), outcome{}
 	case len(s.open)+s.parked >= maxWaiting:
@@ -245,6 +247,9 @@ func (s *Service) endAll(fits func(*question) bool, d outcome) {
 				s.unpark(q, d)
 			}
 		}
+	}
+	for _, f := range slices.Collect(maps.Values(s.floods)) {
+		s.endIdle(f)
 	}
 	for _, q := range slices.Collect(maps.Values(s.open)) {
 		if fits(q) && q.view.Kind != core.ApprovalFlood {

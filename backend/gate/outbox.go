@@ -152,4 +152,9 @@ func (s *Service) endedRun(run core.RunID) {
 			delete(s.buckets, o)
 		}
 	}
+	for o := range s.refused {
+		if o.source == string(run) {
+			delete(s.refused, o)
+		}
+	}
 }

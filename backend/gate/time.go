@@ -38,7 +38,7 @@ func (s *Service) look(q *question) {
 func (s *Service) expire(q *question) {
 	d := outcome{state: core.ApprovalExpired, scope: core.ScopeOnce, by: "time", reason: "nobody answered in " + minutes(q.end.Sub(q.asked))}
 	if q.view.Kind == core.ApprovalFlood {
-		s.endFlood(q.flood, d)
+		s.expireFlood(q.flood, d)
 		return
 	}
 	s.resolve(q, d)

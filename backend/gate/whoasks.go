@@ -86,6 +86,7 @@ func (s *Service) Stop(run core.RunID, why string) {
 func (s *Service) forget(o origin) {
 	s.memory.forget(o)
 	delete(s.buckets, o)
+	delete(s.refused, o)
 }
 
 // asker waits until a spawn is known, for as long as that may take after a start of
