@@ -28,6 +28,7 @@ or deny it. The beginning of an id is enough where it is the only one.`
   loop gate allow 3f2a
   loop gate deny 3f2a --scope run`
 	cmd.AddCommand(pending("pending"), a.verdictCommand(true), a.verdictCommand(false))
+	cmd.AddCommand(a.gateLogCommands()...)
 	return cmd
 }
 

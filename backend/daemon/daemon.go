@@ -84,6 +84,7 @@ type Daemon struct {
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	gate       *gate.Service
+	gateLog    gateLog
 	guestTCP   *guestlink.Listener
 	bound      bound
 	calls      api.Calls
@@ -108,6 +109,7 @@ type bound struct {
 
 	terminals *bind.Terminals
 	gate      *bind.Gate
+	gateLog   *bind.GateLog
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -206,15 +208,17 @@ func (d *Daemon) assembleRuns() {
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
 	answers := &rulebook.Answers{Home: d.home, Settings: d.settings, Channels: d.store}
+	audit := auditlog.Open(filepath.Join(d.home, "gate", "audit"))
 	d.gate = gate.New(gate.Options{
 		Rules: answers,
-		Bus:   d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
+		Bus:   d.bus, Timeline: d.store, Audit: audit, Log: d.log,
 		Settings: func() gate.Settings {
 			g := d.settings.Current().Gates.AgentGate
 			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
 		},
 	})
 	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers, Trial: d.gate}
+	d.gateLog = gateLog{audit, supervised, d.store}
 	d.gate.Enable(d.settings.Current().Gates.AgentGate.Enabled)
 	d.config.Subscribe(func(s config.Snapshot) { d.gate.Enable(s.Config.Gates.AgentGate.Enabled) })
 	pool := guestlink.NewPool(&guestlink.Opener{
@@ -286,6 +290,7 @@ func (d *Daemon) assembleBound() {
 		},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
 		gate:     &bind.Gate{Ctx: d.ctx, Service: d.gate},
+		gateLog:  &bind.GateLog{Ctx: d.ctx, Service: d.gateLog},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
 
 		terminals: &bind.Terminals{
@@ -321,14 +326,14 @@ const keyringWait = time.Second
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system,
-		"Terminals": d.bound.terminals, "Gate": d.bound.gate,
+		"Terminals": d.bound.terminals, "Gate": d.bound.gate, "GateLog": d.bound.gateLog,
 	}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
 // the page calls.
 func (d *Daemon) Bound() []any {
-	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate}
+	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog}
 }
 
 // Start begins work: recovery, queues, reconciling, the listener. It returns

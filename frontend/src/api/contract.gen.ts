@@ -908,6 +908,8 @@ export const bound = (call: Call) => ({
     answer: (id: string, a: ApprovalAnswer) => call<Approval>("Gate", "Answer", id, a),
     extend: (id: string) => call<Approval>("Gate", "Extend", id),
   },
+  gateLog: {
+  },
   runs: {
     answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),
     cancel: (id: string) => call<null>("Runs", "Cancel", id),
