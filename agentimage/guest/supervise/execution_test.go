@@ -224,7 +224,12 @@ func tries(kind string) string {
 	return "120"
 }
 
-const controlTries = "60"
+// controlTries are the tries of a round. Rounds follow until one is won: on a busy machine
+// the program that flips may hardly run.
+const (
+	controlTries  = "60"
+	controlRounds = 20
+)
 
 // TestExecRaces (A2, A3, A13): what was judged and what is executed are told apart before
 // it runs. Without a tracer the race is won.
@@ -241,10 +246,14 @@ func TestExecRaces(t *testing.T) {
 		if got["evil"] != 0 || got["good"] == 0 || got["killed"] == 0 {
 			t.Errorf("%s: %v", kind, got)
 		}
-		control := counts(t, start(t, Options{Judge: judge()}, "race", kind, controlTries).wait(t))
-		t.Logf("%s without a tracer: %v", kind, control)
-		if control["evil"] == 0 {
-			t.Errorf("%s: the control did not win: %v", kind, control)
+		won := false
+		for round := 0; round < controlRounds && !won; round++ {
+			control := counts(t, start(t, Options{Judge: judge()}, "race", kind, controlTries).wait(t))
+			t.Logf("%s without a tracer: %v", kind, control)
+			won = control["evil"] > 0
+		}
+		if !won {
+			t.Errorf("%s: the control did not win", kind)
 		}
 	}
 }
