@@ -51,7 +51,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}
 	app := &App{}
-	opts.Window, opts.Dialogs = app, dialog.New()
+	opts.Window, opts.Dialogs, opts.Notices = app, dialog.New(), dialog.NewNotifier()
 	d, err := daemon.NewOrShow(ctx, opts)
 	if d == nil {
 		return err

@@ -52,12 +52,13 @@ import (
 // Options are what main knows.
 type Options struct {
 	Version  string
-	Addr     string       // of the loopback listener; empty: the configuration's, else a free port
-	Frontend fs.FS        // the built page
-	Window   bind.Native  // nil headless
-	Dialogs  dialog.Asker // shows approvals while the window is out of sight; may be nil
-	Desktop  bool         // this binary can open a window
-	Command  bool         // it ends with one command
+	Addr     string          // of the loopback listener; empty: the configuration's, else a free port
+	Frontend fs.FS           // the built page
+	Window   bind.Native     // nil headless
+	Dialogs  dialog.Asker    // shows approvals while the window is out of sight; may be nil
+	Notices  dialog.Notifier // tells of those that wait behind a dialog; set where Dialogs is
+	Desktop  bool            // this binary can open a window
+	Command  bool            // it ends with one command
 }
 
 // Daemon is a running Loop. New makes it, Start begins work, Close ends it.

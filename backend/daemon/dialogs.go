@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"loop/backend/bind"
@@ -71,10 +72,16 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 		dialogWords{settings: d.settings, store: d.store}, d.log)
 	sub, _ := d.bus.Resume("", 0)
 	defer sub.Close()
+	notices := dialog.NewNotices(d.opts.Notices, p)
 	following, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() { defer close(done); tellChanges(following, sub, p) }()
-	defer func() { cancel(); <-done }()
+	var beside sync.WaitGroup
+	beside.Go(func() { tellChanges(following, sub, p, notices) })
+	beside.Go(func() {
+		if err := notices.Run(following); err != nil {
+			d.log.Info("this desktop shows no notifications of what waits", "err", err)
+		}
+	})
+	defer func() { cancel(); beside.Wait() }()
 	err := p.Run(ctx)
 	if errors.Is(err, dialog.ErrUnavailable) {
 		d.log.Info("this system has no native dialogs; what waits is shown in the window alone", "err", err)
@@ -83,8 +90,8 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	return err
 }
 
-// tellChanges has p look again whenever something happens to an approval.
-func tellChanges(ctx context.Context, sub *bus.Subscription, p *dialog.Presenter) {
+// tellChanges has both look again whenever something happens to an approval.
+func tellChanges(ctx context.Context, sub *bus.Subscription, p *dialog.Presenter, n *dialog.Notices) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,11 +105,13 @@ func tellChanges(ctx context.Context, sub *bus.Subscription, p *dialog.Presenter
 		for _, e := range events {
 			if strings.HasPrefix(string(e.Type), "gate.") {
 				p.Changed()
+				n.Changed()
 				break
 			}
 		}
 		if err != nil {
 			p.Changed() // some events were missed
+			n.Changed()
 		}
 	}
 }

@@ -132,16 +132,7 @@ func lines(n int) string {
 // noteOf says when the approval is denied by itself, in the clock's time: nothing counts
 // down in the dialog.
 func noteOf(a core.Approval, others int, now time.Time) string {
-	note := "It waits until you answer."
-	if !a.Deadline.IsZero() {
-		at := a.Deadline.In(now.Location())
-		when := at.Format("15:04")
-		if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
-			when = at.Format("15:04 on 2 January")
-		}
-		note = "Denied at " + when + " if nobody answers."
-	}
-	note += " Enter and Esc deny."
+	note := endOf(a, now) + " Enter and Esc deny."
 	switch {
 	case others == 1:
 		note += " 1 more waits in Loop."
@@ -149,4 +140,17 @@ func noteOf(a core.Approval, others int, now time.Time) string {
 		note += fmt.Sprintf(" %d more wait in Loop.", others)
 	}
 	return note
+}
+
+// endOf says how long an approval waits.
+func endOf(a core.Approval, now time.Time) string {
+	if a.Deadline.IsZero() {
+		return "It waits until you answer."
+	}
+	at := a.Deadline.In(now.Location())
+	when := at.Format("15:04")
+	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+		when = at.Format("15:04 on 2 January")
+	}
+	return "Denied at " + when + " if nobody answers."
 }

@@ -11,6 +11,9 @@
 // runs) and TaskDialogIndirect on Windows. Elsewhere, also on macOS, Ask fails with
 // ErrUnavailable, and questions wait in the window.
 //
-// main hands an Asker to daemon, which makes the Presenter; nothing else imports this
-// package.
+// What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to
+// the window or deny: freedesktop.org's over D-Bus on Linux, none elsewhere.
+//
+// main hands an Asker and a Notifier to daemon, which makes Presenter and Notices; nothing
+// else imports this package.
 package dialog

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"loop/backend/core"
@@ -61,6 +62,8 @@ type Presenter struct {
 	log    *slog.Logger
 	poke   chan struct{}
 
+	showing atomic.Value // string: the approval that a dialog is open for, or ""
+
 	// Of Run's goroutine alone:
 	failed    map[string]bool // no dialog could be shown for these
 	reviewing string          // the person looks at this one in the window
@@ -80,6 +83,12 @@ func (p *Presenter) Changed() {
 	case p.poke <- struct{}{}:
 	default:
 	}
+}
+
+// Showing is the id of the approval that a dialog is open for, or empty.
+func (p *Presenter) Showing() string {
+	id, _ := p.showing.Load().(string)
+	return id
 }
 
 // Run shows dialogs until ctx ends, which closes the one that is shown without an answer.
@@ -156,6 +165,8 @@ func (p *Presenter) wanted() bool {
 func (p *Presenter) show(ctx context.Context, a core.Approval, others int) error {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
+	p.showing.Store(a.ID)
+	defer p.showing.Store("")
 	type answer struct {
 		choice Choice
 		err    error

@@ -172,7 +172,7 @@ export function stateWords(a: Approval): string {
   return (a.state === "allowed" || a.state === "denied") && a.scope ? `${word} ${scopeWords(a.scope, a)}` : word;
 }
 
-const BY: Record<string, string> = { window: "you", dialog: "you, in the dialog", "command line": "you, on the command line", rule: "a rule", time: "" };
+const BY: Record<string, string> = { window: "you", dialog: "you, in the dialog", notification: "you, by a notification", "command line": "you, on the command line", rule: "a rule", time: "" };
 
 /** Who answered, and after how long: “by you after 1 m 12 s”. */
 export function answererWords(a: Approval): string {

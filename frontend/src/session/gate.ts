@@ -109,7 +109,6 @@ export function focusCard(id: string, within: HTMLElement | null, frames = FRAME
   const look = (left: number) => {
     const card = [...(within?.querySelectorAll<HTMLElement>("[data-approval]") ?? [])].find((el) => el.dataset.approval === id);
     if (card) {
-      if (from instanceof HTMLElement) from.blur(); // else WebKit draws its ring on, when the window has just come back
       card.focus({ preventScroll: true });
       // Of a card that is higher than its list the beginning is shown, which says what it is about.
       card.scrollIntoView({ block: card.offsetHeight > (within?.clientHeight ?? 0) ? "start" : "nearest" });

@@ -1,0 +1,148 @@
+package dialog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// privateBus starts a session bus that only this test has.
+func privateBus(t *testing.T) {
+	t.Helper()
+	path, err := exec.LookPath("dbus-daemon")
+	if err != nil {
+		t.Skip("dbus-daemon is missing")
+	}
+	cmd := exec.Command(path, "--session", "--nofork", "--print-address")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", strings.TrimSpace(address))
+}
+
+// server shows notifications, as a desktop does.
+type server struct {
+	conn   *dbus.Conn
+	shown  chan []string // title, text, actions
+	closed chan uint32
+}
+
+func (s *server) GetCapabilities() ([]string, *dbus.Error) {
+	return []string{"actions", "body", "body-markup"}, nil
+}
+
+func (s *server) Notify(app string, _ uint32, _, title, text string, actions []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	s.shown <- append([]string{app, title, text}, actions...)
+	return 7, nil
+}
+
+func (s *server) CloseNotification(id uint32) *dbus.Error {
+	s.closed <- id
+	return nil
+}
+
+func (s *server) say(t *testing.T, signal string, values ...any) {
+	t.Helper()
+	if err := s.conn.Emit(notifyPath, notifyName+"."+signal, values...); err != nil {
+		t.Error(err)
+	}
+}
+
+func desktopServer(t *testing.T) *server {
+	t.Helper()
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	s := &server{conn: conn, shown: make(chan []string, 1), closed: make(chan uint32, 1)}
+	if err := conn.Export(s, notifyPath, notifyName); err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := conn.RequestName(notifyName, dbus.NameFlagDoNotQueue); err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatal(reply, err)
+	}
+	return s
+}
+
+func TestNotificationsOfTheDesktop(t *testing.T) {
+	privateBus(t)
+	notice := Notice{Title: "api waits for you", Lines: []string{"git wants to write: /<b>"}}
+	if _, err := NewNotifier().Notify(t.Context(), notice); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("nobody shows notifications, and the error is %v", err)
+	}
+	s := desktopServer(t)
+	type answer struct {
+		choice Choice
+		err    error
+	}
+	for name, c := range map[string]struct {
+		say  func(end func())
+		want answer
+	}{
+		"denied":     {func(func()) { s.say(t, "ActionInvoked", uint32(7), "deny") }, answer{Deny, nil}},
+		"reviewed":   {func(func()) { s.say(t, "ActionInvoked", uint32(7), "review") }, answer{Review, nil}},
+		"clicked":    {func(func()) { s.say(t, "ActionInvoked", uint32(7), "default") }, answer{Review, nil}},
+		"put away":   {func(func()) { s.say(t, "NotificationClosed", uint32(7), uint32(2)) }, answer{Deny, ErrDismissed}},
+		"taken away": {func(end func()) { end() }, answer{Deny, context.Canceled}},
+		"another one": {func(func()) {
+			s.say(t, "ActionInvoked", uint32(8), "deny")
+			s.say(t, "ActionInvoked", uint32(7), "review")
+		}, answer{Review, nil}},
+		"allow is no word": {func(func()) {
+			s.say(t, "ActionInvoked", uint32(7), "allow")
+			s.say(t, "ActionInvoked", uint32(7), "review")
+		},
+			answer{Review, nil}},
+		"odd signals": {func(func()) { s.say(t, "ActionInvoked", "7"); s.say(t, "ActionInvoked", uint32(7), "deny") }, answer{Deny, nil}},
+	} {
+		ctx, end := context.WithCancel(t.Context())
+		got := make(chan answer, 1)
+		go func() {
+			choice, err := NewNotifier().Notify(ctx, notice)
+			got <- answer{choice, err}
+		}()
+		var shown string
+		select {
+		case words := <-s.shown:
+			shown = strings.Join(words, "|")
+		case a := <-got:
+			t.Fatalf("%s: nothing is shown: %v", name, a.err)
+		}
+		if shown != "Loop|api waits for you|git wants to write: /&lt;b&gt;|default|Review|review|Review|deny|Deny" {
+			t.Errorf("%s: shown %s", name, shown)
+		}
+		c.say(end)
+		if a := <-got; a.choice != c.want.choice || !errors.Is(a.err, c.want.err) {
+			t.Errorf("%s: %v, want %v", name, a, c.want)
+		}
+		if name == "taken away" && <-s.closed != 7 {
+			t.Error("another notification was closed")
+		}
+		end()
+	}
+}
+
+func TestWithoutASessionBusThereAreNoNotifications(t *testing.T) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+t.TempDir()+"/none")
+	if _, err := NewNotifier().Notify(t.Context(), Notice{}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("error %v", err)
+	}
+}
