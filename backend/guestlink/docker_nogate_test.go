@@ -32,14 +32,14 @@ func profile(t *testing.T, rule map[string]any) []string {
 	return []string{"--security-opt", "seccomp=" + file}
 }
 
-// toldGate notes what starts have shown.
-type toldGate struct {
+// probedGate notes what starts have shown.
+type probedGate struct {
 	watchedGate
 	mu   sync.Mutex
 	told []error
 }
 
-func (g *toldGate) Probed(err error) {
+func (g *probedGate) Probed(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.told = append(g.told, err)
@@ -72,7 +72,7 @@ func TestNothingRunsWithoutTheGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t, boxOptions{agent: 1000, args: profile(t, c.rule)})
-			g := &toldGate{}
+			g := &probedGate{}
 			l, _ := b.link(t, guestlink.Options{Gate: g})
 			_, err := l.Spawn(t.Context(), core.SpawnRequest{
 				ID: "gated", Argv: []string{"sh", "-c", "echo ran > /tmp/ran"}, Dir: "/tmp", Stdio: core.StdioPipes,
