@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,36 @@ func TestADeniedTemporaryFile(t *testing.T) {
 			r.waits(r.held("spawn1", read))
 		})
 	}
+}
+
+// What is decided without a question cannot fill the disk.
+func TestRecordsOfManyCalls(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		for range 100 {
+			r.now(r.held("alone", rename("new\n")))
+		}
+		if len(r.audit.list) != 1 {
+			t.Fatalf("%d records", len(r.audit.list))
+		}
+		r.pass(addingUp)
+		if n := len(r.audit.list); n != 2 || r.audit.list[1].Calls != 99 || r.audit.list[1].ID == r.audit.list[0].ID {
+			t.Fatalf("records %+v", r.audit.list)
+		}
+		r.pass(addingUp)
+		r.now(r.held("alone", rename("new\n")))
+		if n := len(r.audit.list); n != 3 {
+			t.Fatalf("%d records", n)
+		}
+		for i := range 2 * settleBurst {
+			r.now(r.held("alone", inPlace(fmt.Sprintf("/f%d", i), "8:5")))
+		}
+		r.pass(addingUp)
+		n := len(r.audit.list)
+		last := r.audit.list[n-1]
+		if n > settleBurst+10 || last.Kind != kindCounted || last.Target != "" || last.Decision != "denied" || last.Calls < settleBurst-50 {
+			t.Fatalf("%d records, last %+v", n, last)
+		}
+	})
 }
 
 func TestDetailsAreShown(t *testing.T) {

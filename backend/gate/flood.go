@@ -220,6 +220,9 @@ func (s *Service) letAsk(f *flood, d outcome) {
 	delete(s.floods, f.origin)
 	list := slices.SortedFunc(maps.Values(f.parked), func(a, b *question) int { return a.asked.Compare(b.asked) })
 	s.parked -= len(list)
+	if f.idle != nil {
+		f.idle.Stop()
+	}
 	s.resolve(f.card, d)
 	for _, q := range list {
 		q.flood = nil

@@ -115,11 +115,19 @@ func (s *Service) take(who *asker, a wire.Approval) (*waiter, outcome) {
 // down is not allowed.
 func (s *Service) settled(who *asker, a wire.Approval, d outcome) core.Verdict {
 	r := s.recordOf(who, a, d, 0, 1)
-	if err := s.record(r); err != nil {
-		return denied("Loop cannot write its record of decisions, so nothing is allowed.")
+	s.mu.Lock()
+	r, known := s.settles.count(who.origin(), r, time.Now())
+	s.mu.Unlock()
+	if !known {
+		if err := s.record(r); err != nil {
+			return denied("Loop cannot write its record of decisions, so nothing is allowed.")
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !known {
+		s.settles.written(who.origin(), r, time.Now())
+	}
 	s.recent.add(who.ChannelID, a, d.state, s.o.Now())
 	s.decided.add(report{who: who, at: s.o.Now(), acts: []decision{{act: a, record: r, written: true, message: d.reason}}})
 	return verdictOf(d)

@@ -60,6 +60,7 @@ func (s *Service) Run(ctx context.Context) error {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 		defer cancel()
 		s.settleDecided(true)
+		s.settleCalls(true)
 		s.flush(last)
 	}()
 	for {
@@ -70,6 +71,8 @@ func (s *Service) Run(ctx context.Context) error {
 			s.flush(ctx)
 		case <-s.decided.due.C:
 			s.settleDecided(false)
+		case <-s.settles.due.C:
+			s.settleCalls(false)
 		case <-sub.Wake():
 			events, err := sub.Next(1024)
 			if errors.Is(err, bus.ErrClosed) {
