@@ -519,6 +519,45 @@ func TestHowLongARunWasHeld(t *testing.T) {
 	})
 }
 
+// What a run stands still for is the calendar's time, and not without an end.
+func TestBoundsOfBeingHeld(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.set.HoldUntilBack = true
+		h := r.held("spawn1", rename("new\n"))
+		r.slept = 8 * time.Hour
+		h.leave(core.ErrWithdrawn)
+		synctest.Wait()
+		if d, now := r.HeldFor("run1"); d != 8*time.Hour || now {
+			t.Fatalf("held for %s, %v", d, now)
+		}
+		r.held("spawn1", rename("new\n"))
+		r.pass(8 * 24 * time.Hour)
+		if d, now := r.HeldFor("run1"); d != heldAtMost || now {
+			t.Fatalf("held for %s, %v", d, now)
+		}
+	})
+	bubble(t, func(t *testing.T, r *rig) {
+		for i := range 2 * heldQuestions {
+			r.held("spawn1", rename(fmt.Sprint(i)))
+			r.pass(defaultTime)
+		}
+		r.held("spawn1", rename("more"))
+		if d, now := r.HeldFor("run1"); d != heldQuestions*defaultTime || now {
+			t.Fatalf("held for %s, %v", d, now)
+		}
+	})
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		r.bus.Publish(core.NewEvent(core.EventStatus, "chan", "run1", time.Now(), core.Status{State: core.RunDone}))
+		synctest.Wait()
+		h.leave(core.ErrWithdrawn)
+		r.now(h)
+		if len(r.clocks) != 0 {
+			t.Fatal("the clock of a run that has ended is kept")
+		}
+	})
+}
+
 func TestTheStatusIsWhatWasProbed(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		if st := r.Status(); st.State != "unknown" {

@@ -175,7 +175,7 @@ func (s *Service) post(q *question) {
 	q.asked = time.Now()
 	q.view.CreatedAt = s.o.Now()
 	if !set.HoldUntilBack {
-		most := min(cmp.Or(max(set.Timeout, 0), defaultTime), maxTime)
+		most := timeOf(set)
 		q.end, q.view.Deadline = q.asked.Add(most), q.view.CreatedAt.Add(most)
 		q.timer = time.AfterFunc(min(most, lookEvery), func() { s.look(q) })
 	}

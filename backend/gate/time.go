@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -84,7 +85,16 @@ func (s *Service) find(id string) (*question, error) {
 	return q, nil
 }
 
-// clock counts for how long calls of a run were held.
+// Bounds of the time that being held gives to a run: as long as so many questions take
+// that nobody answers, or, where questions wait for the person, so long in all. A program
+// that asks again and again in the background must not stop its run's limit for ever.
+const (
+	heldQuestions = 12
+	heldAtMost    = 7 * 24 * time.Hour
+)
+
+// clock counts for how long calls of a run were held, by the calendar: a computer that
+// sleeps holds them, too.
 type clock struct {
 	held  int // calls held now
 	since time.Time
@@ -96,20 +106,25 @@ func (s *Service) hold(run core.RunID, more int) {
 		return
 	}
 	c := s.clocks[run]
+	if c == nil && more < 0 {
+		return // the run has ended, and with it its clock
+	}
 	if c == nil {
 		c = &clock{}
 		s.clocks[run] = c
 	}
 	if c.held == 0 && more > 0 {
-		c.since = time.Now()
+		c.since = s.o.Now().Round(0)
 	}
 	if c.held += more; c.held == 0 {
-		c.total += time.Since(c.since)
+		c.total += s.sinceHeld(c)
 	}
 }
 
-// HeldFor says for how long a run has stood still because calls of it were held, and
-// whether it does now.
+func (s *Service) sinceHeld(c *clock) time.Duration { return max(s.o.Now().Round(0).Sub(c.since), 0) }
+
+// HeldFor says for how long a run has stood still because calls of it were held, by the
+// calendar, and whether it does now. Over a bound it does not any more.
 func (s *Service) HeldFor(run core.RunID) (total time.Duration, now bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +132,19 @@ func (s *Service) HeldFor(run core.RunID) (total time.Duration, now bool) {
 	if c == nil {
 		return 0, false
 	}
-	if c.held > 0 {
-		return c.total + time.Since(c.since), true
+	total, now = c.total, c.held > 0
+	if now {
+		total += s.sinceHeld(c)
 	}
-	return c.total, false
+	set := s.o.Settings()
+	most := heldAtMost
+	if !set.HoldUntilBack {
+		most = min(heldQuestions*timeOf(set), most)
+	}
+	return min(total, most), now && total < most
+}
+
+// timeOf is how long a question waits for its answer.
+func timeOf(set Settings) time.Duration {
+	return min(cmp.Or(max(set.Timeout, 0), defaultTime), maxTime)
 }

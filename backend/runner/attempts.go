@@ -107,7 +107,9 @@ func (w *work) ran() time.Duration {
 		return 0
 	}
 	held, _ := w.s.p.Gate.HeldFor(w.run.ID)
-	return max(w.s.o.Now().Sub(w.run.StartedAt)-held, 0)
+	now := w.s.o.Now()
+	// Held is measured by the calendar, which goes on while the computer sleeps.
+	return max(min(now.Sub(w.run.StartedAt), now.Round(0).Sub(w.run.StartedAt.Round(0))-held), 0)
 }
 
 // held says that the run waits for a person's word now.

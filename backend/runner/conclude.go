@@ -237,6 +237,7 @@ func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
 	if spawn == "" {
 		return
 	}
+	w.s.p.Gate.Dismiss(spawn)
 	if l := w.currentLink(); l != nil {
 		err := l.Forget(ctx, spawn)
 		if err == nil {

@@ -15,6 +15,7 @@ type fakeGate struct {
 	total   time.Duration
 	since   time.Time // of the call that is held now
 	stopped []core.RunID
+	gone    []core.SpawnID
 }
 
 func (g *fakeGate) HeldFor(core.RunID) (time.Duration, bool) {
@@ -30,6 +31,12 @@ func (g *fakeGate) Stop(run core.RunID, _ string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stopped = append(g.stopped, run)
+}
+
+func (g *fakeGate) Dismiss(spawn core.SpawnID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = append(g.gone, spawn)
 }
 
 func (g *fakeGate) Policy(name string, _ core.Channel, _ core.Spec, spawn core.SpawnID) ([]byte, error) {
@@ -76,6 +83,10 @@ func TestTimeStandsStillWhileACallIsHeld(t *testing.T) {
 		}
 		if len(gate.stopped) == 0 || gate.stopped[0] != run.ID {
 			t.Error("what the run held was not denied before its end")
+		}
+		r.pass(time.Second)
+		if len(gate.gone) == 0 || gate.gone[0] != done.SpawnID {
+			t.Errorf("dismissed %v, not %s", gate.gone, done.SpawnID)
 		}
 	})
 }

@@ -86,6 +86,8 @@ type Gate interface {
 	HeldFor(run core.RunID) (total time.Duration, now bool)
 	// Stop denies what a run holds, and what it asks from now on.
 	Stop(run core.RunID, why string)
+	// Dismiss forgets a spawn that has ended, also where no link can say so.
+	Dismiss(spawn core.SpawnID)
 }
 
 // noGate stands in where there is none.
@@ -94,6 +96,7 @@ type noGate struct{}
 func (noGate) Policy(string, core.Channel, core.Spec, core.SpawnID) ([]byte, error) { return nil, nil }
 func (noGate) HeldFor(core.RunID) (time.Duration, bool)                             { return 0, false }
 func (noGate) Stop(core.RunID, string)                                              {}
+func (noGate) Dismiss(core.SpawnID)                                                 {}
 
 // reading is one reading of the settings for a run: its CLI is started by what its
 // container is made by.
