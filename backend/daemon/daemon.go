@@ -404,12 +404,13 @@ func (d *Daemon) Close() error {
 	d.closed.Do(func() {
 		d.life.Begin()
 		var errs []error
-		// Work learns first that the app ends. A build that is broken off after that
-		// leaves the runs that wait for it to the next start, instead of failing them.
-		d.stop()
+		// What is denied by that is told and written down by a service that stop ends.
 		if d.gate != nil {
 			d.gate.Close()
 		}
+		// Other work learns first that the app ends. A build that is broken off after that
+		// leaves the runs that wait for it to the next start, instead of failing them.
+		d.stop()
 		if d.images != nil {
 			d.images.Close()
 		}

@@ -1,12 +1,15 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"loop/backend/bus"
 	"loop/backend/core"
 	"loop/backend/wire"
 )
@@ -201,6 +204,28 @@ func TestTheEndOfLoopDenies(t *testing.T) {
 				t.Fatalf("state %s", q.State)
 			}
 		}
+	})
+}
+
+// Whoever ends Run first loses neither the records nor the events of the end.
+func TestTheEndOfLoopIsOnRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{t: t, ctx: t.Context(), bus: bus.New(), audit: &fakeAudit{}, kept: &fakeTimeline{}}
+		r.Service = New(Options{Bus: r.bus, Timeline: r.kept, Audit: r.audit})
+		ctx, end := context.WithCancel(t.Context())
+		var runs sync.WaitGroup
+		runs.Go(func() { _ = r.Run(ctx) })
+		r.Admit("box", "spawn1", core.Identity{ChannelID: "chan", RunID: "run1"})
+		h := r.held("spawn1", rename("new\n"))
+		end()
+		runs.Wait()
+		if r.now(h).Allow || len(r.audit.list) != 1 || r.audit.list[0].Decision != "broken" {
+			t.Fatalf("records %+v", r.audit.list)
+		}
+		if n := len(r.kept.list); n != 2 || r.kept.list[1].Type != core.EventGateResolved {
+			t.Fatalf("stored %+v", r.kept.list)
+		}
+		r.calls.Wait()
 	})
 }
 

@@ -52,13 +52,14 @@ func (s *Service) changedOrFlood(q *question) {
 const storeWait = 5 * time.Second
 
 // Run tells what happens in the queue, and follows the tool calls of runs, until ctx
-// ends. It may be called once.
+// ends, and then closes the queue. It may be called once.
 func (s *Service) Run(ctx context.Context) error {
 	sub, _ := s.o.Bus.Resume("", 0)
 	defer sub.Close()
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 		defer cancel()
+		s.Close() // what waits is denied while there is somebody to tell it
 		s.settleDecided(true)
 		s.settleCalls(true)
 		s.flush(last)
