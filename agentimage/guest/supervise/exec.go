@@ -3,7 +3,9 @@
 package supervise
 
 import (
-	"strings"
+	"crypto/sha256"
+	"io"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -81,9 +83,16 @@ func (x executing) perform(c *call) outcome {
 			v = stricter(v, c.view.Exec(p.file.path, p.argv))
 		}
 	}
+	var folder *object // in which it runs: the same command does another thing elsewhere
+	if rank(v.Decision) == 1 {
+		if folder, err = c.target(location{dirfd: unix.AT_FDCWD}, true, true); err != nil {
+			return failed(err)
+		}
+		defer folder.close()
+	}
 	if end := c.decide(v, func() *question {
-		return &question{kind: wire.KindExec, target: line(x, argv), as: x.at.path, from: o.path, identity: o.identity(),
-			act: act{does: "exec", with: append([]string{x.name()}, argv...)}, pins: keep(o)}
+		return &question{kind: wire.KindExec, target: commandLineOf(argv, commandText), as: x.at.path, from: o.path, identity: o.identity(),
+			act: runs(x.name(), argumentsOf(argv), folder), pins: keep(o, folder)}
 	}); end != nil {
 		return *end
 	}
@@ -96,7 +105,10 @@ func (x executing) perform(c *call) outcome {
 		return outcome{how: continues}
 	}
 	last := programs[len(programs)-1]
-	e := &execution{argv: last.argv}
+	e := &execution{argv: argumentsOf(last.argv)}
+	if folder != nil {
+		e.folder = &folder.st
+	}
 	if last.file != nil {
 		if e.file, err = last.file.copy(); err != nil {
 			return failed(err)
@@ -120,14 +132,29 @@ func (x executing) arguments(c *call) ([]string, error) {
 	return argv, err
 }
 
-// line is the command line for a person, bounded.
-func line(x executing, argv []string) string {
-	line := strings.Join(argv, " ")
-	if line == "" {
-		line = x.at.path
+// arguments stand for a list of arguments, which may be megabytes, while a call waits.
+type arguments struct {
+	sha256 [sha256.Size]byte // of all, with a NUL after each
+	size   int64             // with the NULs
+}
+
+func argumentsOf(argv []string) arguments {
+	a, h := arguments{}, sha256.New()
+	for _, arg := range argv {
+		_, _ = io.WriteString(h, arg)
+		_, _ = h.Write([]byte{0})
+		a.size += int64(len(arg)) + 1
 	}
-	if limit := 8 << 10; len(line) > limit {
-		line = line[:limit]
+	h.Sum(a.sha256[:0])
+	return a
+}
+
+// runs is what an execve does: the script that a runtime is given has a name as well.
+func runs(name string, a arguments, folder *object) act {
+	does := act{does: "exec", with: []string{name, string(a.sha256[:]), strconv.FormatInt(a.size, 10)}}
+	if folder == nil {
+		return does
 	}
-	return line
+	does.with = append(does.with, folder.path, folder.identity())
+	return does.show("folder", folder.path)
 }

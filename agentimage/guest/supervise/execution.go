@@ -3,7 +3,7 @@
 package supervise
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +21,9 @@ import (
 // execution is what a call that was judged may lead to: this file, with these arguments.
 type execution struct {
 	file *object // pinned until it runs; nil where none was found to run
-	argv []string
+	argv arguments
+	// folder is where it runs, where somebody was asked about that.
+	folder *unix.Stat_t
 }
 
 // execute lets the kernel go on with the call and compares what comes of it before that
@@ -96,6 +98,11 @@ func (x *execution) check(pid int) error {
 		name, _ := os.Readlink(at + "/exe")
 		return fmt.Errorf("the program is another one: %q", name)
 	}
+	if x.folder != nil {
+		if err := unix.Stat(at+"/cwd", &st); err != nil || st.Dev != x.folder.Dev || st.Ino != x.folder.Ino {
+			return errors.New("it would run in another folder")
+		}
+	}
 	return x.checkArguments(at)
 }
 
@@ -107,20 +114,17 @@ func sameFile(was, is *unix.Stat_t) bool {
 }
 
 func (x *execution) checkArguments(at string) error {
-	var want []byte
-	for _, a := range x.argv {
-		want = append(append(want, a...), 0)
-	}
 	f, err := os.Open(at + "/cmdline")
 	if err != nil {
 		return fmt.Errorf("look at the arguments: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	have, err := io.ReadAll(io.LimitReader(f, int64(len(want))+1))
-	if err != nil {
+	have, h := arguments{}, sha256.New()
+	if have.size, err = io.Copy(h, io.LimitReader(f, x.argv.size+1)); err != nil {
 		return fmt.Errorf("read the arguments: %w", err)
 	}
-	if !bytes.Equal(have, want) {
+	h.Sum(have.sha256[:0])
+	if have != x.argv {
 		return errors.New("the arguments are others")
 	}
 	return nil
