@@ -17,7 +17,9 @@ import (
 
 // gateLogCommands read what the gate has decided, and try policies.
 func (a *app) gateLogCommands() []*cobra.Command {
-	return []*cobra.Command{a.gateLogCommand(), a.gateWhyCommand(), a.gateVerifyCommand(), a.gateTestCommand(), a.gateReplayCommand(), a.gateSuggestCommand()}
+	return []*cobra.Command{
+		a.gateLogCommand(), a.gateWhyCommand(), a.gateVerifyCommand(), a.gateTestCommand(), a.gateReplayCommand(), a.gateSuggestCommand(),
+	}
 }
 
 // recordFlags say which records are wanted.
@@ -184,7 +186,8 @@ the file.`, Example: "  loop gate test gate-test.json"})
 
 func (a *app) gateReplayCommand() *cobra.Command {
 	var file string
-	cmd := jsonFlag(&cobra.Command{Use: "replay RUN", Short: "Decide what was decided in a run again, by another policy", Args: cobra.ExactArgs(1),
+	cmd := jsonFlag(&cobra.Command{
+		Use: "replay RUN", Short: "Decide what was decided in a run again, by another policy", Args: cobra.ExactArgs(1),
 		Long: `Decide what was decided in a run again, by another policy.
 
 Only calls that were asked about or denied are recorded one by one. “approve” stands for

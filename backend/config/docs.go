@@ -16,7 +16,7 @@ var docs = map[string]string{
 	"container_timeout_sec":         "Longest time a run may take.",
 	"container_memory_mb":           "Memory limit of a container.",
 	"container_cpus":                "CPU limit of a container.",
-	"container_pids":                "Limit on processes and threads of a container. With the gate, each program that Loop starts there takes about 20.",
+	"container_pids":                "Limit on processes and threads of a container. For the gate, each program takes about 20.",
 	"container_keep_alive_sec":      "How long a stopped container can still be looked at.",
 	"container_network":             "bridge, none, or the name of a network of the engine.",
 	"inherit_mounts":                "false drops the mounts of the layers before. For a project's own file.",

@@ -100,7 +100,8 @@ func New(o Options) *Service {
 		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
 		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, refused: map[origin]time.Time{},
 		memory: newMemory(), recent: recent{},
-		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(), settles: newSettles(), wake: make(chan struct{}, 1),
+		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(),
+		settles: newSettles(), wake: make(chan struct{}, 1),
 		status: notProbed(),
 	}
 }

@@ -15,7 +15,8 @@ const agentCLI = "claude"
 // What the agent CLI puts around a command of its Bash tool. All of a line must be of
 // this form: a program that only begins like it could hide what it does.
 var (
-	wrapped = regexp.MustCompile(`^(?:/usr)?/bin/(?:ba|z)?sh -c (?:-l )?(?:source [\w./-]+/shell-snapshots/[\w.-]+\.sh 2>/dev/null \|\| true && )?` +
+	wrapped = regexp.MustCompile(`^(?:/usr)?/bin/(?:ba|z)?sh -c (?:-l )?` +
+		`(?:source [\w./-]+/shell-snapshots/[\w.-]+\.sh 2>/dev/null \|\| true && )?` +
 		`(?:\\builtin (?:shopt -u extglob|setopt NO_EXTENDED_GLOB) 2>/dev/null \|\| true && ` +
 		`|\{ \\builtin unalias -- '[\w.-]+'; \\builtin unset -f -- '[\w.-]+'; \} >/dev/null 2>&1 \|\| true && )*eval `)
 	evaluated = regexp.MustCompile(`^(?:'((?:[^']|'"'"')*)'|([\w./=:,@%+-]+))(?: \\?< /dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd$`)

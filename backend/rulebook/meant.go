@@ -67,6 +67,7 @@ func unasked(p policy.Policy) policy.Policy {
 
 func deny(d *policy.Decision, advice *string) {
 	if *d == policy.Approve {
-		*d, *advice = policy.Deny, "A rule says to ask, but Loop started this by itself and asks nobody. Allow it in the settings, or run it in a terminal."
+		*d, *advice = policy.Deny,
+			"A rule says to ask, but Loop started this by itself and asks nobody. Allow it in the settings, or run it in a terminal."
 	}
 }

@@ -67,7 +67,8 @@ func ParseTest(doc []byte) (PolicyTest, error) {
 			"Correct it; docs/gate-policy.md describes the form.")
 	}
 	if len(t.Cases) == 0 || len(t.Cases) > maxTestCases {
-		return t, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The test of a policy has %d cases.", len(t.Cases)), "Write at least one, and at most 10,000.")
+		return t, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The test of a policy has %d cases.", len(t.Cases)),
+			"Write at least one, and at most 10,000.")
 	}
 	for i, c := range t.Cases {
 		if err := c.check(); err != nil {
@@ -134,7 +135,8 @@ func (p Policies) Test(t PolicyTest, ch core.Channel) ([]core.GateTestResult, er
 	out := make([]core.GateTestResult, 0, len(t.Cases))
 	for i, c := range t.Cases {
 		what, v := c.try(engine, place.Home)
-		out = append(out, core.GateTestResult{Case: i + 1, What: what, Want: string(c.Want), Got: string(v.Decision), Rule: v.Rule, Message: v.Message})
+		out = append(out, core.GateTestResult{
+			Case: i + 1, What: what, Want: string(c.Want), Got: string(v.Decision), Rule: v.Rule, Message: v.Message})
 	}
 	return out, nil
 }

@@ -62,7 +62,8 @@ func (b binding) perform(c *call) outcome {
 		return failed(unix.EADDRINUSE)
 	}
 	if end := c.decide(c.file(policy.Create, s.path()), func() *question {
-		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), as: path, act: act{does: "bind", with: []string{modeText(c.umask())}}}
+		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), as: path,
+			act: act{does: "bind", with: []string{modeText(c.umask())}}}
 	}); end != nil {
 		return *end
 	}

@@ -36,7 +36,8 @@ func (g gateLog) Read(q core.GateLogQuery) ([]core.GateRecord, error) {
 	for _, r := range list {
 		out = append(out, core.GateRecord{
 			ID: r.ID, At: r.At, ChannelID: core.ChannelID(r.Channel), RunID: core.RunID(r.Run), SpawnID: core.SpawnID(r.Spawn), ToolUseID: r.Tool,
-			Kind: r.Kind, Operation: r.Operation, Target: r.Target, Rule: r.Rule, Category: r.Category, Decision: r.Decision, By: r.By, Scope: r.Scope,
+			Kind: r.Kind, Operation: r.Operation, Target: r.Target, Rule: r.Rule, Category: r.Category,
+			Decision: r.Decision, By: r.By, Scope: r.Scope,
 			Calls: r.Calls, LatencyMs: r.LatencyMs, Pid: r.Pid, Command: r.Command, Policy: r.Policy, Digest: r.Digest, Hash: r.Hash, Prev: r.Prev,
 		})
 	}
@@ -79,7 +80,8 @@ func (g gateLog) Replay(run core.RunID, doc string) ([]core.GateTestResult, erro
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "Nothing was decided in a run with this id.", "“loop gate log” lists what was, for 30 days.")
+		return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "Nothing was decided in a run with this id.",
+			"“loop gate log” lists what was, for 30 days.")
 	}
 	return rulebook.Replay([]byte(doc), list)
 }
