@@ -18,7 +18,8 @@ import (
 // gateLogCommands read what the gate has decided, and try policies.
 func (a *app) gateLogCommands() []*cobra.Command {
 	return []*cobra.Command{
-		a.gateLogCommand(), a.gateWhyCommand(), a.gateVerifyCommand(), a.gateTestCommand(), a.gateReplayCommand(), a.gateSuggestCommand(),
+		a.gateLogCommand(), a.gateWhyCommand(), a.gateVerifyCommand(),
+		a.gateTestCommand(), a.gateReplayCommand(), a.gateSuggestCommand(),
 	}
 }
 

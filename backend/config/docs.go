@@ -64,7 +64,10 @@ var docs = map[string]string{
 	"gates":                                    "What holds acts of agents until a person answers.",
 	"gates.agentgate":                          "The gate at the system calls of everything that Loop starts in a container.",
 	"gates.agentgate.enabled":                  "Hold what the rules say to ask about, and refuse what they deny.",
-	"gates.agentgate.default_decision":         "What becomes of an act that no rule covers. approve asks each time.",
+	"gates.agentgate.mode": "record asks and denies nothing but what is never remembered (credentials, protected " +
+		"sockets, what leads out of the container, the gate's own files); shadow also writes down what would have been " +
+		"asked and denied. A run that only plans is held to that in each. It counts for programs that are started from then on.",
+	"gates.agentgate.default_decision": "What becomes of an act that no rule covers. approve asks each time.",
 	"gates.agentgate.path_rules": "Rules for connections to Unix sockets: {pattern, decision, message}; an " +
 		"abstract socket is @name.",
 	"gates.agentgate.command_rules": "Rules for programs: {commands, args_patterns, decision, message}. Advice: a " +

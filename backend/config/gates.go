@@ -22,6 +22,7 @@ type Gates struct {
 // that Loop ships; a project's only ever make it stricter, so that they need no approval.
 type AgentGate struct {
 	Enabled         bool                 `json:"enabled" default:"true" project:"never"`
+	Mode            string               `json:"mode" default:"\"enforce\"" oneof:"record,shadow,enforce" project:"never"`
 	DefaultDecision string               `json:"default_decision" default:"\"allow\"" oneof:"allow,approve,deny" project:"tighten"`
 	PathRules       []policy.PathRule    `json:"path_rules" merge:"append" project:"tighten"`
 	CommandRules    []policy.CommandRule `json:"command_rules" merge:"append" project:"tighten"`
@@ -30,6 +31,13 @@ type AgentGate struct {
 	HoldUntilBack   bool                 `json:"hold_until_back" default:"false" project:"never"`
 	Dialog          string               `json:"dialog" default:"\"hidden\"" oneof:"hidden,always,never" project:"never"`
 }
+
+// Modes of the gate. All but the last only record, except for what is never remembered.
+const (
+	ModeRecord  = "record"
+	ModeShadow  = "shadow" // and names what would have been asked or denied
+	ModeEnforce = "enforce"
+)
 
 // decisions orders the values of default_decision.
 var decisions = []string{string(policy.Allow), string(policy.Approve), string(policy.Deny)}

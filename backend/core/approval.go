@@ -136,7 +136,7 @@ type ApprovalAnswer struct {
 
 // GateStatus is whether the gate holds, as it was probed and never as configured.
 type GateStatus struct {
-	State  string    `json:"state"` // on, off, unknown, broken
+	State  string    `json:"state"` // on, off, unknown, broken; record or shadow: it only writes down
 	Text   string    `json:"text"`  // for the status bar
 	Probed time.Time `json:"probed,omitzero"`
 	Why    string    `json:"why,omitempty"` // what is missing, and the remedy

@@ -220,8 +220,12 @@ func (d *Daemon) assembleRuns() {
 	})
 	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers, Trial: d.gate}
 	d.gateLog = gateLog{audit, supervised, d.store}
-	d.gate.Enable(d.settings.Current().Gates.AgentGate.Enabled)
-	d.config.Subscribe(func(s config.Snapshot) { d.gate.Enable(s.Config.Gates.AgentGate.Enabled) })
+	wanted := func(g config.AgentGate) {
+		d.gate.Enable(g.Enabled)
+		d.gate.SetMode(g.Mode)
+	}
+	wanted(d.settings.Current().Gates.AgentGate)
+	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })
 	pool := guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,

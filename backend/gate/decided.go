@@ -81,8 +81,10 @@ type gone struct {
 }
 
 func newDecided() *decided {
-	d := &decided{due: time.NewTimer(time.Hour), tellers: map[core.SpawnID]*teller{}, gone: map[core.SpawnID]gone{},
-		gathered: map[gatherKey]*gathered{}}
+	d := &decided{
+		due: time.NewTimer(time.Hour), tellers: map[core.SpawnID]*teller{}, gone: map[core.SpawnID]gone{},
+		gathered: map[gatherKey]*gathered{},
+	}
 	d.due.Stop()
 	return d
 }

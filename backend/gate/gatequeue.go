@@ -82,7 +82,8 @@ type Service struct {
 	settles *settles
 	out     []outgoing
 	status  core.GateStatus
-	trial   error // why the last trial's gate cannot be relied on
+	mode    string // of the settings; empty is enforce
+	trial   error  // why the last trial's gate cannot be relied on
 
 	wake chan struct{} // capacity 1: out has something
 }
@@ -110,7 +111,7 @@ func New(o Options) *Service {
 func (s *Service) Status() core.GateStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.status
+	return s.shown()
 }
 
 // SetStatus takes the result of a probe and tells the page when it is another, or when
@@ -118,11 +119,9 @@ func (s *Service) Status() core.GateStatus {
 func (s *Service) SetStatus(st core.GateStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.status
-	later := st.Probed.Sub(was.Probed) >= time.Minute
-	if s.status = st; later || was.State != st.State || was.Text != st.Text || was.Why != st.Why {
-		s.publish(core.NewEvent(core.EventGateStatus, "", "", s.o.Now(), st), false)
-	}
+	was, later := s.shown(), st.Probed.Sub(s.status.Probed) >= time.Minute
+	s.status = st
+	s.tellStatus(was, later)
 }
 
 // Probed takes what the start of a program has shown: that the gate holds, or why it

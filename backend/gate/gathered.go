@@ -167,8 +167,9 @@ func listed(acts []decision, more int64) ([]core.GateDecision, int64) {
 		r := one.record
 		d := core.GateDecision{
 			ID: r.ID, At: r.At, State: core.ApprovalState(r.Decision), By: r.By, Kind: core.ApprovalKind(r.Kind), Operation: r.Operation,
-			Target: core.Shortened(r.Target, 500), Rule: r.Rule, Category: r.Category, Message: one.message,
-			Process: r.Command, Calls: int64(r.Calls)}
+			Target: core.Shortened(r.Target, 500), Rule: r.Rule, Category: r.Category, Message: one.message, Process: r.Command,
+			Calls: int64(r.Calls),
+		}
 		i := slices.IndexFunc(out, func(o core.GateDecision) bool {
 			return o.State == d.State && o.By == d.By && o.Kind == d.Kind && o.Operation == d.Operation && o.Target == d.Target && o.Rule == d.Rule
 		})

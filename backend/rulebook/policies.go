@@ -55,7 +55,7 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 	if err != nil {
 		return nil, err
 	}
-	merged := policy.Merge(base, person, projectsOf(e)...)
+	merged := inMode(e.Config.Gates.AgentGate.Mode, policy.Merge(base, person, projectsOf(e)...))
 	if name == policy.NameSystem {
 		merged = unasked(merged)
 	}

@@ -136,7 +136,8 @@ func (p Policies) Test(t PolicyTest, ch core.Channel) ([]core.GateTestResult, er
 	for i, c := range t.Cases {
 		what, v := c.try(engine, place.Home)
 		out = append(out, core.GateTestResult{
-			Case: i + 1, What: what, Want: string(c.Want), Got: string(v.Decision), Rule: v.Rule, Message: v.Message})
+			Case: i + 1, What: what, Want: string(c.Want), Got: string(v.Decision), Rule: v.Rule, Message: v.Message,
+		})
 	}
 	return out, nil
 }

@@ -29,8 +29,9 @@ func Replay(doc []byte, records []core.GateRecord) ([]core.GateTestResult, error
 		if !known {
 			continue
 		}
-		out = append(out, core.GateTestResult{Case: len(out) + 1, What: what,
-			Want: string(decidedThen(r)), Got: string(v.Decision), Rule: v.Rule, Message: v.Message})
+		out = append(out, core.GateTestResult{
+			Case: len(out) + 1, What: what, Want: string(decidedThen(r)), Got: string(v.Decision), Rule: v.Rule, Message: v.Message,
+		})
 	}
 	return out, nil
 }

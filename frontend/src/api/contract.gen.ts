@@ -357,7 +357,7 @@ export type GateDecisions = {
 };
 
 export type GateStatus = {
-  state: string; // on, off, unknown, broken
+  state: string; // on, off, unknown, broken; record or shadow: it only writes down
   text: string; // for the status bar
   probed?: string;
   why?: string; // what is missing, and the remedy

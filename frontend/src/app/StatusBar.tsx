@@ -57,8 +57,8 @@ export function StatusBar() {
   );
 }
 
-const GATE_ICONS = { on: ShieldCheck, off: ShieldOff, unknown: ShieldQuestion, broken: ShieldAlert };
-const GATE_TONES = { on: "", off: "need", unknown: "need", broken: "fail" };
+const GATE_ICONS = { on: ShieldCheck, off: ShieldOff, unknown: ShieldQuestion, broken: ShieldAlert, record: ShieldOff, shadow: ShieldOff };
+const GATE_TONES = { on: "", off: "need", unknown: "need", broken: "fail", record: "need", shadow: "need" };
 
 /** Whether the gate holds, as it was probed last. */
 function GateItem({ gate }: { gate: GateStatus | null }) {

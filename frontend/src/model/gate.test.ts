@@ -188,6 +188,8 @@ describe("the gate in the status bar", () => {
     expect(gateFace({ state: "on", text: "on" })).toEqual({ tone: "on", text: "Gate on" });
     expect(gateFace({ state: "broken", text: "Gate broken: no reply" })).toEqual({ tone: "broken", text: "Gate broken: no reply" });
     expect(gateFace({ state: "off", text: "" })).toEqual({ tone: "off", text: "Gate off" });
+    expect(gateFace({ state: "record", text: "Gate only records" })).toEqual({ tone: "record", text: "Gate only records" });
+    expect(gateFace({ state: "shadow", text: "" })).toEqual({ tone: "shadow", text: "Gate only watches" });
     for (const g of [null, { state: "fine", text: "" }]) expect(gateFace(g)).toEqual({ tone: "unknown", text: "Gate not known" });
   });
 });

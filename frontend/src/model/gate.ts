@@ -221,13 +221,14 @@ export function announcement(a: Approval, channel: string): string {
 
 // --- the gate itself ---
 
-export type GateFace = { tone: "on" | "off" | "unknown" | "broken"; text: string };
+export type GateFace = { tone: "on" | "off" | "unknown" | "broken" | "record" | "shadow"; text: string };
 
-const GATE_WORDS: Record<GateFace["tone"], string> = { on: "on", off: "off", unknown: "not known", broken: "broken" };
+const TONES: readonly GateFace["tone"][] = ["on", "off", "broken", "record", "shadow"];
+const GATE_WORDS: Record<GateFace["tone"], string> = { on: "on", off: "off", unknown: "not known", broken: "broken", record: "only records", shadow: "only watches" };
 
 /** The gate in the status bar. A state that this page does not know is no good one. */
 export function gateFace(g: GateStatus | null): GateFace {
-  const tone = g?.state === "on" || g?.state === "off" || g?.state === "broken" ? g.state : "unknown";
+  const tone = TONES.find((t) => t === g?.state) ?? "unknown";
   const text = (g?.text ?? "").trim() || GATE_WORDS[tone];
   return { tone, text: /^gate\b/i.test(text) ? text : `Gate ${text}` };
 }
