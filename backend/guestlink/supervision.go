@@ -45,7 +45,7 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 	if err != nil {
 		return err
 	}
-	j := judge{c: c, open: make(map[uint64]context.CancelCauseFunc), answer: answer, told: func(core.Told) {}}
+	j := judge{c: c, open: make(map[uint64]*context.CancelCauseFunc), answer: answer, told: func(core.Told) {}}
 	if l.opts.Gate != nil {
 		j.told = func(t core.Told) { l.opts.Gate.Told(l.id, t) }
 	}
@@ -103,7 +103,7 @@ type judge struct {
 	wg      sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[uint64]context.CancelCauseFunc
+	open map[uint64]*context.CancelCauseFunc // by id, which is free again when it was withdrawn
 }
 
 func (j *judge) take(ctx context.Context, q wire.Question) error {
@@ -117,7 +117,7 @@ func (j *judge) take(ctx context.Context, q wire.Question) error {
 	switch {
 	case q.Withdrawn:
 		if known { // or its answer is on its way
-			withdraw(core.ErrWithdrawn)
+			(*withdraw)(core.ErrWithdrawn)
 			delete(j.open, q.ID)
 		}
 		return nil
@@ -125,13 +125,16 @@ func (j *judge) take(ctx context.Context, q wire.Question) error {
 		return fmt.Errorf("question %d is one too many", q.ID)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	j.open[q.ID] = cancel
+	mine := &cancel
+	j.open[q.ID] = mine
 	j.wg.Go(func() {
 		defer cancel(nil)
 		v := j.answer(ctx, core.HeldCall{Spawn: core.SpawnID(q.Spawn), Kind: q.Kind, Detail: q.Detail})
 		j.mu.Lock()
-		_, waits := j.open[q.ID]
-		delete(j.open, q.ID)
+		waits := j.open[q.ID] == mine
+		if waits {
+			delete(j.open, q.ID)
+		}
 		j.mu.Unlock()
 		if waits && ctx.Err() == nil {
 			a := wire.Deny(q.ID, v.Text)
