@@ -51,8 +51,8 @@ func (c *call) handle(fd int32) (int, error) {
 	return pinned, err
 }
 
-// find pins what a path leads to. Where only the last name is missing it returns ENOENT
-// and the slot to make it in. Both are the caller's to close.
+// find pins what a path leads to. Where only the last name is missing it returns ENOENT,
+// and the slot to make it in if how wants it. Both are the caller's to close.
 func (c *call) find(l location, h how) (*object, *slot, error) {
 	if l.err != nil {
 		return nil, nil, l.err
@@ -82,7 +82,11 @@ func (c *call) findFrom(base int, path string, h how) (*object, *slot, error) {
 		o.close()
 	}
 	if err == unix.ENOENT && h.resolve == 0 {
-		if missing := c.missing(base, path); missing != nil {
+		if !h.makes {
+			if c.absent(base, path) {
+				return nil, nil, unix.ENOENT
+			}
+		} else if missing := c.missing(base, path); missing != nil {
 			return nil, missing, unix.ENOENT
 		}
 	}
@@ -109,6 +113,38 @@ func (c *call) quick(base int, path string, h how) (*object, error) {
 		return nil, err
 	}
 	return c.s.describe(fd)
+}
+
+// maxAbsent is how many missing folders absent looks above before it gives up.
+const maxAbsent = 8
+
+// absent reports that a name of a path is missing where every program finds the same: in
+// a folder that is not of /proc. Programs look for most of their files in several places,
+// so this is as frequent as a file that is there. False says nothing.
+func (c *call) absent(base int, path string) bool {
+	for range maxAbsent {
+		dir, name := split(path)
+		if name == "" || special(name) {
+			return false
+		}
+		fd, err := unix.Openat2(base, dir, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY, Resolve: unix.RESOLVE_NO_MAGICLINKS})
+		if err == unix.ENOENT {
+			if path = strings.TrimSuffix(dir, "."); path == "" || path == "/" {
+				return false
+			}
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		var at, st unix.Stat_t
+		sure := unix.Fstat(fd, &at) == nil && at.Dev != c.s.procDev &&
+			unix.Fstatat(fd, slot{name: name}.bare(), &st, unix.AT_SYMLINK_NOFOLLOW) == unix.ENOENT
+		_ = unix.Close(fd)
+		return sure
+	}
+	return false
 }
 
 // missing returns the slot of a path whose folder is there and whose last name is not;

@@ -3,11 +3,10 @@
 package supervise
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
-	"os"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -84,18 +83,25 @@ func result(val int64, err error) outcome { return outcome{val: val, err: err} }
 
 func failed(err error) outcome { return outcome{err: err} }
 
-// status is a field of the caller's status file.
+// status is a field of the caller's status file, one of the first: its name has at most 64
+// bytes, and the mask and the process id follow. Every call that makes something needs it.
 func (c *call) status(field string) string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(c.tid) + "/status")
+	fd, err := unix.Open("/proc/"+strconv.Itoa(c.tid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
-	_, after, ok := strings.Cut(string(data), "\n"+field+":\t")
+	defer func() { _ = unix.Close(fd) }()
+	var buf [512]byte
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return ""
+	}
+	_, after, ok := bytes.Cut(buf[:n], []byte("\n"+field+":\t"))
 	if !ok {
 		return ""
 	}
-	line, _, _ := strings.Cut(after, "\n")
-	return line
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	return string(line)
 }
 
 // process is the caller's process id; -1 where it is gone.

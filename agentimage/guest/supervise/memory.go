@@ -84,17 +84,23 @@ func (m memory) strings(addr uint64) ([]string, error) {
 	if addr == 0 {
 		return nil, nil
 	}
+	var pointers, texts window
 	for size := 0; ; addr += 8 {
-		word, err := m.full(addr, 8)
-		if err != nil {
-			return nil, err
+		word := pointers.at(m, addr)
+		if len(word) < 8 { // across two pages
+			var err error
+			if word, err = m.full(addr, 8); err != nil {
+				return nil, err
+			}
 		}
 		at := binary.NativeEndian.Uint64(word)
 		if at == 0 {
 			return out, nil
 		}
-		s, err := m.text(at, 128<<10, unix.E2BIG) // MAX_ARG_STRLEN
-		if err != nil {
+		s, err := "", error(nil)
+		if text := texts.at(m, at); bytes.IndexByte(text, 0) >= 0 {
+			s = string(text[:bytes.IndexByte(text, 0)])
+		} else if s, err = m.text(at, maxArg, unix.E2BIG); err != nil {
 			return nil, err
 		}
 		if size += len(s) + 9; size > maxArgs {
@@ -102,4 +108,31 @@ func (m memory) strings(addr uint64) ([]string, error) {
 		}
 		out = append(out, s)
 	}
+}
+
+// maxArg is MAX_ARG_STRLEN of the kernel.
+const maxArg = 128 << 10
+
+// window is what was read last: lists and what they point to lie side by side.
+type window struct {
+	addr uint64
+	data []byte
+}
+
+// at returns what there is from addr to the end of its page; nothing where there is no
+// memory.
+func (w *window) at(m memory, addr uint64) []byte {
+	if i := addr - w.addr; addr >= w.addr && i < uint64(len(w.data)) {
+		return w.data[i:]
+	}
+	if w.data == nil {
+		w.data = make([]byte, pageSize)
+	}
+	buf := w.data[:pageSize-addr%pageSize]
+	n, err := m.read(addr, buf)
+	if err != nil {
+		n = 0
+	}
+	w.addr, w.data = addr, buf[:n]
+	return w.data
 }
