@@ -94,6 +94,27 @@ func TestWhatIsNeverRemembered(t *testing.T) {
 	}
 }
 
+// "For this program" ends with the program, also where it is started again.
+func TestATerminalsProgramIsStartedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		for spawn, asks := range map[core.SpawnID]bool{"shell": true, "spawn1": false} {
+			h := r.held(spawn, rename("new\n"))
+			r.answer(r.one(), true, core.ScopeRun)
+			if !r.now(h).Allow {
+				t.Fatal("not allowed")
+			}
+			r.Starts(spawn)
+			h = r.held(spawn, rename("other\n"))
+			if !asks {
+				r.now(h)
+				continue
+			}
+			r.waits(h)
+			r.answer(r.one(), false, core.ScopeOnce)
+		}
+	})
+}
+
 // A call that does something else is another, and so is one of which that is not known.
 func TestWhatACallDoesCounts(t *testing.T) {
 	chmod := func(what string) wire.Approval {

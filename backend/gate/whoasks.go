@@ -68,6 +68,22 @@ func (s *Service) Dismiss(spawn core.SpawnID) {
 	}
 }
 
+// Starts forgets what was answered for the program that a terminal had before: one that
+// is started again has the same spawn. What a run was answered holds for all its spawns.
+func (s *Service) Starts(spawn core.SpawnID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.askers[spawn]
+	if a == nil {
+		return
+	}
+	s.memory.admitted++
+	a.nth = s.memory.admitted // its policy has what is stored by now
+	if a.RunID == "" {
+		s.forget(a.origin())
+	}
+}
+
 // Stop denies what a run holds, and everything that it asks from now on: whoever ends
 // a run does this first, so that its programs can take the signal.
 func (s *Service) Stop(run core.RunID, why string) {

@@ -97,6 +97,9 @@ func (l *Link) call(ctx context.Context, q wire.Request, body ...[]byte) (wire.R
 
 // Spawn starts a process, or answers what an equal earlier request started.
 func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+	if l.opts.Gate != nil {
+		l.opts.Gate.Starts(req.ID)
+	}
 	q, body := spawnRequest(req)
 	p, err := l.call(ctx, q, body...)
 	l.probed(req, err)

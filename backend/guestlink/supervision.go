@@ -75,6 +75,8 @@ type Gate interface {
 	// Admit and Dismiss say who a spawn is, and that it is forgotten.
 	Admit(container core.ContainerID, spawn core.SpawnID, who core.Identity)
 	Dismiss(spawn core.SpawnID)
+	// Starts says that a program is about to be started as a spawn that was admitted.
+	Starts(spawn core.SpawnID)
 	// Probed says that a program was supervised from its start, or why it could not be.
 	Probed(err error)
 }

@@ -262,6 +262,8 @@ func (g *watchedGate) Dismiss(spawn core.SpawnID) {
 	g.dismissed = append(g.dismissed, spawn)
 }
 
+func (g *watchedGate) Starts(core.SpawnID) {}
+
 func (g *watchedGate) Probed(error) {}
 
 func (g *watchedGate) Told(_ core.ContainerID, m core.Told) { g.told <- m }
