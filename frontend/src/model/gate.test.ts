@@ -100,6 +100,8 @@ describe("keys in a card", () => {
     const a = approval("a");
     expect(sight({ ...a, deadline: at(9) })).toBe(sight(a));
     for (const more of [{ calls: 2 }, { digest: "x" }, { approval_id: "b" }]) expect(sight({ ...a, ...more })).not.toBe(sight(a));
+    // A flood grows all the time, and its answer is about all of it.
+    expect(sight({ ...a, kind: "flood", calls: 2 })).toBe(sight({ ...a, kind: "flood", calls: 1 }));
   });
 });
 

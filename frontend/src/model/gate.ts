@@ -105,8 +105,11 @@ export function keyMeaning(e: Key): KeyMeaning {
 
 export const inert = (since: number, now: number): boolean => now - since < INERT_MS;
 
-/** What makes a card another one to the eye: an answer to it was not meant for what it shows now. */
-export const sight = (a: Approval): string => [a.approval_id, a.state, a.digest, a.calls].join(" ");
+/**
+ * What makes a card another one to the eye: an answer to it was not meant for what it shows now.
+ * The calls of a flood go on growing, and its answer is about all of them.
+ */
+export const sight = (a: Approval): string => [a.approval_id, a.state, a.digest, a.kind === "flood" ? "" : a.calls].join(" ");
 
 /** The time until it is denied, as on a clock: "4:12", "1:02:05". "" if it waits for the person. */
 export function timeLeft(a: Pick<Approval, "deadline">, now: number): string {
