@@ -158,7 +158,7 @@ func (m *Answers) read(project core.ChannelID) (policy.Policy, error) {
 // forChannel are the rules of the channel's project.
 func (m *Answers) forChannel(ctx context.Context, ch core.Channel) (policy.Policy, error) {
 	project, err := m.projectOf(ctx, ch.ID)
-	if errors.Is(err, core.ErrNotFound) {
+	if errors.Is(err, core.ErrNotFound) && ch.ParentID == "" {
 		return policy.Policy{}, nil // a trial's channel is in no tree
 	}
 	if err != nil {

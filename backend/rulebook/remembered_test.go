@@ -71,4 +71,11 @@ func TestRememberedAnswers(t *testing.T) {
 	if other, err := m.forChannel(ctx, core.Channel{ID: "c2"}); err != nil || len(other.FileRules) != 0 {
 		t.Errorf("another project: %+v, %v", other, err)
 	}
+	if trial, err := m.forChannel(ctx, core.Channel{ID: "trial"}); err != nil || len(trial.FileRules) != 0 {
+		t.Errorf("a trial: %+v, %v", trial, err)
+	}
+	// Without its project nobody knows what was denied there.
+	if _, err := m.forChannel(ctx, core.Channel{ID: "orphan", ParentID: "gone"}); err == nil {
+		t.Error("a channel whose project is gone has no rules, and starts")
+	}
 }
