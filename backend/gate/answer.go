@@ -108,7 +108,14 @@ func (s *Service) carryOut(ctx context.Context, q *question, d outcome) (undo fu
 	if !beyondRun(d.scope) {
 		return nil, nil
 	}
-	return s.o.Rules.Remember(ctx, d.scope, q.asker.ChannelID, ruleOf(q.act, d.state))
+	undo, err = s.o.Rules.Remember(ctx, d.scope, q.asker.ChannelID, ruleOf(q.act, d.state))
+	if err != nil { // the record above says more than was done
+		not := outcome{state: core.ApprovalWaiting, scope: d.scope, by: "Loop"}
+		if rerr := s.record(s.recordOfQuestion(q, not)); rerr != nil {
+			s.o.Log.Error("write the record of an answer that was not taken", "err", rerr)
+		}
+	}
+	return undo, err
 }
 
 // apply gives an answer its effect.

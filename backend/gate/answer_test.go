@@ -325,6 +325,9 @@ func TestARuleThatCannotBeStored(t *testing.T) {
 			t.Fatal("no error")
 		}
 		r.waits(h)
+		if n := len(r.audit.list); n != 2 || r.audit.list[1].Decision != "waiting" || r.audit.list[1].By != "Loop" {
+			t.Fatalf("records %+v", r.audit.list)
+		}
 		r.answer(q, true, core.ScopeOnce)
 	})
 }
@@ -596,6 +599,10 @@ func TestTheStatusIsWhatWasProbed(t *testing.T) {
 			t.Fatalf("after one that did not hold: %+v", st)
 		}
 		r.Enable(false)
+		r.Probed(nil) // of a program that was started before
+		if st := r.Status(); st.State != "off" {
+			t.Fatalf("switched off: %+v", st)
+		}
 		r.Enable(true)
 		if st := r.Status(); st.State != "unknown" {
 			t.Fatalf("switched off and on: %+v", st)

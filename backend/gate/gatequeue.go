@@ -127,8 +127,8 @@ func (s *Service) SetStatus(st core.GateStatus) {
 // Probed takes what the start of a program has shown: that the gate holds, or why it
 // does not. A start shows less than a trial, and so does not speak against a bad one.
 func (s *Service) Probed(err error) {
-	if err == nil && s.Holds() != nil {
-		return
+	if err == nil && s.Holds() != nil || s.Status().State == "off" {
+		return // or it was started before the gate was switched off
 	}
 	s.probed(err)
 }
