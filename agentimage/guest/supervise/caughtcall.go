@@ -55,16 +55,16 @@ type subject struct {
 
 // outcome is what an attempt has led to.
 type outcome struct {
-	val    int64
-	err    error
-	fd     int            // to give, for gives; closed afterwards
-	writes bool           // for gives: fd can write
-	how    ending         // what to do with it
-	ask    *question      // for asks
-	then   func() outcome // for blocks: on a thread that may wait
-	side   side           // for blocks
-	wait   func(done func(outcome))
-	exec   *execution // for executes
+	val   int64
+	err   error
+	fd    int            // to give, for gives; closed afterwards
+	alone bool           // for gives: the copy here must be closed before the caller goes on
+	how   ending         // what to do with it
+	ask   *question      // for asks
+	then  func() outcome // for blocks: on a thread that may wait
+	side  side           // for blocks
+	wait  func(done func(outcome))
+	exec  *execution // for executes
 }
 
 type ending int

@@ -195,7 +195,10 @@ func (o opening) opened(fd int, err error) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	out := outcome{how: gives, fd: fd, writes: o.flags&unix.O_ACCMODE != unix.O_RDONLY}
+	// A file with a writer cannot be executed, and a FIFO counts its readers and writers.
+	var st unix.Stat_t
+	alone := o.flags&unix.O_ACCMODE != unix.O_RDONLY || unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
+	out := outcome{how: gives, fd: fd, alone: alone}
 	if o.flags&unix.O_CLOEXEC != 0 {
 		out.val = 1
 	}

@@ -295,7 +295,7 @@ func (s *Supervisor) send(c *call, out outcome) {
 // the copy is open.
 func (s *Supervisor) give(c *call, out outcome) {
 	flags := uint32(unix.SECCOMP_ADDFD_FLAG_SEND)
-	if out.writes {
+	if out.alone {
 		flags = 0
 	}
 	n, e := s.listener.give(c.id, out.fd, out.val != 0, flags)
@@ -304,7 +304,7 @@ func (s *Supervisor) give(c *call, out outcome) {
 	case e == unix.ENOENT:
 	case e != 0:
 		s.reply(c, response{ID: c.id, Error: -int32(e)})
-	case out.writes:
+	case out.alone:
 		s.reply(c, response{ID: c.id, Val: int64(n)})
 	}
 }

@@ -60,7 +60,7 @@ export function ImageRow({ image, engineOK }: { image: ImageStatus | null; engin
   }
 }
 
-const GATE_STATE = { on: "ok", off: "warn", unknown: "open", broken: "fail" } as const;
+const GATE_STATE = { on: "ok", off: "warn", unknown: "open", broken: "fail", record: "warn", shadow: "warn" } as const;
 
 export function GateRow({ gate }: { gate: GateStatus | null }) {
   const { tone, text } = gateFace(gate);
