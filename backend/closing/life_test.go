@@ -36,9 +36,9 @@ func (p *pretend) do(f func()) {
 	f()
 }
 
-func (p *pretend) Show() { p.do(func() { p.visible = true }) }
-func (p *pretend) Hide() { p.do(func() { p.visible = false }) }
-func (p *pretend) Quit() { p.do(func() { p.gone = time.Now() }) }
+func (p *pretend) Show()         { p.do(func() { p.visible = true }) }
+func (p *pretend) Hide()         { p.do(func() { p.visible = false }) }
+func (p *pretend) Quit()         { p.do(func() { p.gone = time.Now() }) }
 func (p *pretend) Visible() bool { return true }
 
 func (p *pretend) Ask(what string) {

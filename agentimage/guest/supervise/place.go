@@ -222,4 +222,7 @@ func (t *thread) fsuid(uid int) {
 	if err := t.capset(0); err != nil {
 		panic("supervise: change own capabilities: " + err.Error())
 	}
+	if err := t.ownFiles(); err != nil {
+		panic("supervise: " + err.Error())
+	}
 }

@@ -62,14 +62,22 @@ func become(a Agent, extra uint64) (*thread, error) {
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("verify performing thread: %w", err)
 	}
-	// The change of uid has made the process not dumpable, which is right unless the
-	// agent is uid 0, who then owned its files in /proc.
-	if a.UID == 0 {
-		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
-			return nil, fmt.Errorf("set dumpable: %w", err)
-		}
+	if err := t.ownFiles(); err != nil {
+		return nil, err
 	}
 	return t, nil
+}
+
+// ownFiles keeps the process's files in /proc the supervisor's. Each change of a uid makes
+// the process not dumpable, which is right unless the agent is uid 0, who then owns them.
+func (t *thread) ownFiles() error {
+	if t.agent.UID != 0 {
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set dumpable: %w", err)
+	}
+	return nil
 }
 
 // capset makes mask effective, of what the thread owns.

@@ -12,6 +12,10 @@ import (
 
 const readsPass = "the policy lets every file be read, so that a forbidden program can be copied"
 
+// ungated: what a program of the person's shell makes is closed to agents, which
+// agentimage/guest/supervise tests (TestActingThroughOthers).
+const ungated = "the other program has no policy; a container of the gate starts none like that"
+
 // corpus lists the attacks. The ids A, B and E are those of Loop's catalogue of attacks
 // on the gate; X are more.
 func corpus() []entry {
@@ -44,7 +48,7 @@ func corpus() []entry {
 		{id: "A22", what: "the folder is swapped for a link before the answer", allows: true, swap: swapFolder},
 		{id: "A23", what: "hard links to closed files"},
 		{id: "A24", what: "reopens a descriptor for writing by every name"},
-		{id: "A25", what: "takes a descriptor from a program without a gate", neighbour: "serve"},
+		{id: "A25", what: "takes a descriptor from a program without a gate", neighbour: "serve", limit: ungated, writes: ungated},
 		{id: "A26", what: "a program with the set-user-id bit", free: "no_new_privs"},
 		{id: "A27", what: "every call that takes a path"},
 		{id: "A28", what: "/proc/self is the caller's own", free: "nothing is attacked", succeeded: []string{"other"}, must: map[string]int{"own": 12}},
@@ -76,11 +80,11 @@ func corpus() []entry {
 		{id: "X23", what: "the folder of a new file is swapped before the answer", allows: true, swap: swapFolder},
 		{id: "X24", what: "userfaultfd, FUSE, and a path in a file that shrinks", free: "they are closed to the agent", succeeded: []string{"stalls"}, must: map[string]int{"alive": 1}},
 		{id: "X25", what: "connects to a closed socket by every spelling"},
-		{id: "X26", what: "has a shell without a gate act for it (tmux), by path and abstract", neighbour: "serve"},
+		{id: "X26", what: "has a shell without a gate act for it (tmux), by path and abstract", neighbour: "serve", limit: ungated, writes: ungated},
 		{id: "X27", what: "datagrams to a program without a gate", neighbour: "serve"},
 		{id: "X28", what: "binds sockets to closed names"},
 		{id: "X29", what: "types into its terminal (TIOCSTI)", tty: true, succeeded: []string{"typed"}},
-		{id: "X30", what: "writes to the terminal of a program without a gate", tty: true, neighbour: "hold", succeeded: []string{"written"}},
+		{id: "X30", what: "writes to the terminal of a program without a gate", tty: true, neighbour: "hold", succeeded: []string{"written"}, limit: ungated, writes: ungated},
 		{id: "X31", what: "writes programs and runs each at once", free: "nothing is attacked", must: map[string]int{"ran": 100}},
 
 		{id: "B1", what: "16 threads wait for FIFOs, others work on", free: "nothing is attacked", must: map[string]int{"opened": 200, "woke": 16}},

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,6 +144,7 @@ func (b *box) attack(t *testing.T, e entry, policy []byte) (broken []string, out
 // hesitates allows what is asked once the attack, or the test for it, has changed
 // something behind the person's back.
 func (e entry) hesitates(t *testing.T, p *place, asked chan<- string) person {
+	var first atomic.Pointer[string]
 	return func(ctx context.Context, h core.HeldCall) core.Verdict {
 		select {
 		case asked <- string(h.Detail):
@@ -158,6 +160,9 @@ func (e entry) hesitates(t *testing.T, p *place, asked chan<- string) person {
 		if e.swap != nil {
 			e.swap(t, p)
 			return core.Verdict{Allow: true}
+		}
+		if !first.CompareAndSwap(nil, &a.Act) && *first.Load() != a.Act {
+			return core.Verdict{} // the person reads that it is another act
 		}
 		if err := os.WriteFile(filepath.Join(p.host, "open/asked"), nil, 0o644); err != nil {
 			t.Error(err)
