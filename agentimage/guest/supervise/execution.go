@@ -39,7 +39,7 @@ func (s *Supervisor) execute(c *call, x *execution) {
 		Check: func(pid int) error {
 			err := x.check(pid)
 			if err != nil {
-				s.log.Warn("killed a program before it ran", "call", c.name, "pid", pid, "judged", x.path(), "why", err)
+				s.exchanged(c, x, pid, err)
 			}
 			return err
 		},
@@ -50,6 +50,21 @@ func (s *Supervisor) execute(c *call, x *execution) {
 		x.file.close()
 		s.send(c, failed(unix.EPERM))
 	}
+}
+
+// exchanged notes that what was about to run is not what was judged, which is killed. That
+// the call was allowed has been counted already.
+func (s *Supervisor) exchanged(c *call, x *execution, pid int, err error) {
+	s.log.Warn("killed a program before it ran", "call", c.name, "pid", pid, "judged", x.path(), "why", err)
+	const rule = "exchanged"
+	v := policy.Verdict{Decision: policy.Deny, Rule: rule, Category: policy.Escape, Message: "It is not what was judged: " + err.Error() + "."}
+	target := x.path()
+	s.crews[resuming].do(job{c: c, run: func() outcome {
+		c.ruling = &ruling{v, &question{kind: wire.KindExec, target: target}}
+		s.tally.count(c)
+		s.deny(c, denial.Denial{Operation: denial.Run, Target: target, By: rule, Why: v.Message}, rule)
+		return failed(errGone) // nobody waits for an answer
+	}})
 }
 
 // untraced denies what nobody could look at.

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/threads"
 	"loop/backend/policy"
 )
@@ -24,7 +25,8 @@ import (
 // traced is an act whose keeper traces what it executes.
 type traced struct {
 	*launched
-	ended chan syscall.WaitStatus
+	ended  chan syscall.WaitStatus
+	denied atomic.Int64 // programs that were exchanged
 }
 
 // trace runs an act as the agent, supervised and traced.
@@ -44,6 +46,11 @@ func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	}()
 	uid := agentID(t)
 	s, err := Start(Options{Listener: p.listener, SpawnID: "s1", Judge: judge, Ask: noQuestions, Tracer: tracer,
+		Denied: func(d denial.Denial) {
+			if d.By == "exchanged" {
+				tr.denied.Add(1)
+			}
+		},
 		Agent: Agent{UID: uid, GID: uid, Groups: []int{uid}}})
 	if err != nil {
 		t.Fatal(err)
@@ -241,10 +248,16 @@ func TestExecRaces(t *testing.T) {
 		judge := func() Judge {
 			return &argumentRules{rules{list: []rule{{"exec", "*/in-evil/x", policy.Deny}}}}
 		}
-		got := counts(t, trace(t, judge(), "race", kind, tries(kind)).wait(t))
+		p := trace(t, judge(), "race", kind, tries(kind))
+		got := counts(t, p.wait(t))
 		t.Logf("%s: %v", kind, got)
 		if got["evil"] != 0 || got["good"] == 0 || got["killed"] == 0 {
 			t.Errorf("%s: %v", kind, got)
+		}
+		<-p.Done()
+		// The last one may have been killed right before the end.
+		if told, killed := p.denied.Load(), int64(got["killed"]); told > killed || told < killed-1 {
+			t.Errorf("%s: told of %d programs that were killed, and not of %d", kind, told, killed)
 		}
 		won := false
 		for round := 0; round < controlRounds && !won; round++ {
