@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"loop/backend/config"
@@ -46,24 +47,53 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 			return nil, fmt.Errorf("start under the gate: %w", err)
 		}
 	}
+	whole, err := p.merged(name, ch, e, spec, spawn)
+	if err != nil {
+		return nil, err
+	}
+	if name == policy.NamePerson {
+		agent, err := p.merged(policy.NameAgent, ch, e, spec, spawn)
+		if err != nil {
+			return nil, err
+		}
+		whole.Agents = &policy.Agents{Files: agentFiles(e.Config.ClaudeBinPath, spec.Agent.Home), Policy: agent}
+	}
+	doc := whole.Encode()
+	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
+		return nil, ruleFailure(err)
+	}
+	return doc, nil
+}
+
+// merged is one policy with everything that counts in a channel.
+func (p Policies) merged(name string, ch core.Channel, e config.Effective, spec core.Spec, spawn core.SpawnID) (policy.Policy, error) {
 	base, err := policy.Baseline(name, placeOf(spec, spawn))
 	if err != nil {
-		return nil, core.Fail(core.CodeConfig, err, "The gate has no rules for a container like this one.",
+		return base, core.Fail(core.CodeConfig, err, "The gate has no rules for a container like this one.",
 			"Look at the mounts in the settings: each needs a folder of its own.")
 	}
 	person, err := p.person(ch, e, name)
 	if err != nil {
-		return nil, err
+		return base, err
 	}
 	merged := inMode(e.Config.Gates.AgentGate.Mode, policy.Merge(base, person, projectsOf(e)...))
 	if name == policy.NameSystem {
 		merged = unasked(merged)
 	}
-	doc := merged.Encode()
-	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
-		return nil, ruleFailure(err)
+	return merged, nil
+}
+
+// agentFiles are where an agent's CLI is found in a container: in Loop's image, where its
+// own installers put it, and where the settings say it is.
+func agentFiles(set, home string) []string {
+	files := []string{"/usr/local/bin/claude", "/usr/bin/claude"}
+	if path.IsAbs(home) {
+		files = append(files, path.Join(home, ".local/bin/claude"), path.Join(home, ".claude/local/claude"))
 	}
-	return doc, nil
+	if path.IsAbs(set) && !slices.Contains(files, set) {
+		files = append(files, set)
+	}
+	return files
 }
 
 func ruleFailure(err error) error {
