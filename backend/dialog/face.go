@@ -36,7 +36,7 @@ func faceOf(r Request) face {
 		all, whole := name(text)
 		short, cut := elided(all, most/2, most/2)
 		if more != "" {
-			wholly := false
+			var wholly bool
 			all, wholly = name(more)
 			whole, cut = whole && wholly, true
 		}

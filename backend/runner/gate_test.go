@@ -10,7 +10,6 @@ import (
 
 // fakeGate holds a run as the test says.
 type fakeGate struct {
-	noGate
 	mu      sync.Mutex
 	total   time.Duration
 	since   time.Time // of the call that is held now

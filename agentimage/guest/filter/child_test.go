@@ -143,16 +143,15 @@ func (f *family) finish(t *testing.T) (string, []string, syscall.WaitStatus) {
 // What supervisors say, of linux/seccomp.h.
 type (
 	notification struct {
-		id         uint64
-		pid, flags uint32
-		number     int32
-		arch       uint32
-		pointer    uint64
-		args       [6]uint64
+		id     uint64
+		_      [2]uint32 // pid, flags
+		number int32
+		_      uint32    // arch
+		_      [7]uint64 // pointer, args
 	}
 	answer struct {
 		id    uint64
-		value int64
+		_     int64 // value
 		errno int32
 		flags uint32
 	}

@@ -130,7 +130,7 @@ func operation(r *rand.Rand) (string, error) {
 		}
 		var fd int
 		var err error
-		how := ""
+		var how string
 		var st unix.Stat_t
 		link := unix.Fstatat(dirfd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 		if kind == 0 {

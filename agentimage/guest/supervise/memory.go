@@ -97,7 +97,8 @@ func (m memory) strings(addr uint64) ([]string, error) {
 		if at == 0 {
 			return out, nil
 		}
-		s, err := "", error(nil)
+		var s string
+		var err error
 		if text := texts.at(m, at); bytes.IndexByte(text, 0) >= 0 {
 			s = string(text[:bytes.IndexByte(text, 0)])
 		} else if s, err = m.text(at, maxArg, unix.E2BIG); err != nil {

@@ -209,7 +209,7 @@ func (r renaming) move(m *renames) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(m.new.dir.fd, m.new.bare(), &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return nil // moved on meanwhile, by a call that was judged by itself
+		return nil //nolint:nilerr // moved on meanwhile, by a call that was judged by itself
 	}
 	if err := unix.Renameat2(m.new.dir.fd, m.new.bare(), m.old.dir.fd, m.old.bare(), unix.RENAME_NOREPLACE); err != nil {
 		return unix.EACCES

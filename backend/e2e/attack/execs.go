@@ -76,9 +76,7 @@ func executeAt(r *report, what string, number uintptr, before, after []uintptr, 
 //go:nosplit
 func forkCall(number uintptr, args []uintptr) (int, error) {
 	var a [6]uintptr
-	for i := range args {
-		a[i] = args[i]
-	}
+	copy(a[:], args)
 	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 {
 		return 0, e

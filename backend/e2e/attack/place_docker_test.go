@@ -83,7 +83,7 @@ func (p *place) listen(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/deny.sock", dir.Fd())) //nolint:noctx // closed with the test
+	l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/deny.sock", dir.Fd()))
 	_ = dir.Close()
 	if err != nil {
 		tb.Fatal(err)
@@ -113,7 +113,7 @@ func (p *place) look(tb testing.TB) map[string]string {
 			rel, _ := filepath.Rel(p.host, path)
 			if err != nil {
 				seen[rel] = "gone"
-				return nil
+				return nil //nolint:nilerr // which is what is told
 			}
 			info, err := os.Lstat(path)
 			if err != nil {

@@ -43,7 +43,7 @@ func blockThreads(p place, n int, r *report) {
 			runtime.LockOSThread()
 			for {
 				fd, err := unix.Open(p.free("fifo"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-				if err == unix.EINTR { //nolint:errorlint // an Errno as it is
+				if err == unix.EINTR {
 					continue
 				}
 				if err == nil {

@@ -174,7 +174,7 @@ func killAll(p place, r *report) {
 	}
 	for range 20 {
 		err := unix.Kill(-1, unix.SIGKILL)   // everything but itself
-		if err != nil && err != unix.ESRCH { //nolint:errorlint // an Errno as it is
+		if err != nil && err != unix.ESRCH {
 			r.tried("kill -1", err)
 		}
 	}

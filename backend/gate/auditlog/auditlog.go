@@ -197,7 +197,7 @@ func (l *Log) lastHash(channel string) (end, error) {
 		var r Record
 		if last := lines[len(lines)-1]; last != "" {
 			if err := json.Unmarshal([]byte(last), &r); err != nil {
-				return end{"changed", m[2]}, nil // the chain is broken, and shows that from here on
+				return end{"changed", m[2]}, nil //nolint:nilerr // the chain is broken, and shows that from here on
 			}
 			return end{r.Hash, m[2]}, nil
 		}
