@@ -173,7 +173,7 @@ func killAll(p place, r *report) {
 		r.tried("kill -1", unix.Kill(-1, unix.SIGCONT))
 	}
 	for range 20 {
-		err := unix.Kill(-1, unix.SIGKILL)   // everything but itself
+		err := unix.Kill(-1, unix.SIGKILL) // everything but itself
 		if err != nil && err != unix.ESRCH {
 			r.tried("kill -1", err)
 		}
