@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -65,17 +66,40 @@ func (l listener) send(r response) unix.Errno {
 // give makes a copy of fd the caller's, and returns its number there. The caller may have
 // no room for it (EMFILE). With flags SECCOMP_ADDFD_FLAG_SEND that is the answer as well;
 // without, the caller still waits.
+//
+// No signal may come meanwhile, and the runtime sends some to its own threads: a kernel that
+// is interrupted before the caller has taken the descriptor takes it back, but leaves the
+// call answered, so that the caller's open returns 0.
 func (l listener) give(id uint64, fd int, cloexec bool, flags uint32) (int, unix.Errno) {
 	a := addFD{ID: id, Flags: flags, SrcFD: uint32(fd)}
 	if cloexec {
 		a.NewFDFlags = unix.O_CLOEXEC
 	}
+	runtime.LockOSThread() // the mask is the thread's
+	defer runtime.UnlockOSThread()
+	all, before := ^uint64(0), uint64(0)
+	if e := signalMask(&all, &before); e != 0 {
+		return -1, e
+	}
+	defer func() {
+		if e := signalMask(&before, nil); e != 0 {
+			panic("supervise: restore the signal mask: " + e.Error())
+		}
+	}()
 	for {
 		n, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 		if e != unix.EINTR {
 			return int(n), e
 		}
 	}
+}
+
+// signalMask sets the signals that the calling thread, which must be locked, holds off, and
+// returns those from before.
+func signalMask(mask, before *uint64) unix.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(mask)),
+		uintptr(unsafe.Pointer(before)), unsafe.Sizeof(*mask), 0, 0)
+	return e
 }
 
 // valid reports whether a call still waits, and with it that its thread id is still the

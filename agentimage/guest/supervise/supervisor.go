@@ -130,7 +130,9 @@ func (s *Supervisor) watch(quit *os.File) {
 		if err != nil && err != unix.EINTR {
 			s.log.Error("watch the listener", "err", err)
 		}
-		if fds[0].Revents != 0 || fds[1].Revents != 0 {
+		// POLLERR is not the end: the kernel says so when a signal comes while it waits for
+		// the filter's lock.
+		if fds[0].Revents&^unix.POLLERR != 0 || fds[1].Revents != 0 {
 			s.end()
 			return
 		}
