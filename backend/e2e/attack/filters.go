@@ -89,7 +89,7 @@ func underListener(r *report, answer func(notification) notifResponse, do func()
 		for {
 			n := notification{}
 			if _, err := call(unix.SYS_IOCTL, uintptr(fd), notifRecv, uintptr(unsafe.Pointer(&n))); err != nil {
-				if err == unix.EINTR || err == unix.ENOENT { //nolint:errorlint // an Errno as it is
+				if err == unix.EINTR || err == unix.ENOENT {
 					continue
 				}
 				return

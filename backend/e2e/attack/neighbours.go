@@ -256,12 +256,12 @@ func traceChild(p place, r *report) {
 	one := []byte{0}
 	self0 := uintptr(unsafe.Pointer(&one[0]))
 	_, err = unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &one[0], Len: 1}}, []unix.RemoteIovec{{Base: self0, Len: 1}}, 0)
-	if err == nil || err == unix.EFAULT { //nolint:errorlint // an Errno as it is; EFAULT: only the address was wrong
+	if err == nil || err == unix.EFAULT { // an Errno as it is; EFAULT: only the address was wrong
 		r.count("read", 1)
 	}
 	r.tried("process_vm_readv", err)
 	_, err = unix.ProcessVMWritev(pid, []unix.Iovec{{Base: &one[0], Len: 1}}, []unix.RemoteIovec{{Base: self0, Len: 1}}, 0)
-	if err == nil || err == unix.EFAULT { //nolint:errorlint // as above
+	if err == nil || err == unix.EFAULT {
 		r.count("written", 1)
 	}
 	r.tried("process_vm_writev", err)

@@ -93,8 +93,12 @@ func attackSupervisor(p place, r *report) {
 			for _, f := range []string{"mem", "environ", "maps", "auxv"} {
 				try("open "+f, readsAny(fmt.Sprintf("/proc/%d/%s", tid, f)))
 			}
-			_, err = os.ReadDir(fmt.Sprintf("/proc/%d/fd", tid))
-			try("list descriptors", err)
+			// Where the agent has uid 0 it may count what a thread that works for it has open.
+			list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", tid))
+			for _, d := range list {
+				_, err = os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", tid, d.Name()))
+				try("see a descriptor", err)
+			}
 			for name, value := range map[string]string{"oom_score_adj": "1000", "coredump_filter": "0"} {
 				file := fmt.Sprintf("/proc/%d/%s", tid, name)
 				try(name, os.WriteFile(file, []byte(value), 0o644)) //nolint:gosec // a file of the kernel
