@@ -234,24 +234,24 @@ func TestRecordsOfManyCalls(t *testing.T) {
 		for range 100 {
 			r.now(r.held("alone", rename("new\n")))
 		}
-		if len(r.audit.list) != 1 {
-			t.Fatalf("%d records", len(r.audit.list))
+		if len(r.records()) != 1 {
+			t.Fatalf("%d records", len(r.records()))
 		}
 		r.pass(addingUp)
-		if n := len(r.audit.list); n != 2 || r.audit.list[1].Calls != 99 || r.audit.list[1].ID == r.audit.list[0].ID {
-			t.Fatalf("records %+v", r.audit.list)
+		if n := len(r.records()); n != 2 || r.records()[1].Calls != 99 || r.records()[1].ID == r.records()[0].ID {
+			t.Fatalf("records %+v", r.records())
 		}
 		r.pass(addingUp)
 		r.now(r.held("alone", rename("new\n")))
-		if n := len(r.audit.list); n != 3 {
+		if n := len(r.records()); n != 3 {
 			t.Fatalf("%d records", n)
 		}
 		for i := range 2 * settleBurst {
 			r.now(r.held("alone", inPlace(fmt.Sprintf("/f%d", i), "8:5")))
 		}
 		r.pass(addingUp)
-		n := len(r.audit.list)
-		last := r.audit.list[n-1]
+		n := len(r.records())
+		last := r.records()[n-1]
 		if n > settleBurst+10 || last.Kind != kindCounted || last.Target != "" || last.Decision != "denied" || last.Calls < settleBurst-50 {
 			t.Fatalf("%d records, last %+v", n, last)
 		}
@@ -325,8 +325,8 @@ func TestARuleThatCannotBeStored(t *testing.T) {
 			t.Fatal("no error")
 		}
 		r.waits(h)
-		if n := len(r.audit.list); n != 2 || r.audit.list[1].Decision != "waiting" || r.audit.list[1].By != "Loop" {
-			t.Fatalf("records %+v", r.audit.list)
+		if n := len(r.records()); n != 2 || r.records()[1].Decision != "waiting" || r.records()[1].By != "Loop" {
+			t.Fatalf("records %+v", r.records())
 		}
 		r.answer(q, true, core.ScopeOnce)
 	})
@@ -337,14 +337,14 @@ func TestARecordThatCannotBeWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		h := r.held("spawn1", rename("new\n"))
 		q := r.one()
-		r.audit.err = errors.New("disk full")
+		r.audit.fail(errors.New("disk full"))
 		if _, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeRun, Digest: q.Digest}); err == nil {
 			t.Fatal("no error")
 		}
 		r.waits(h)
-		r.audit.err = nil
+		r.audit.fail(nil)
 		r.answer(q, true, core.ScopeRun)
-		r.audit.err = errors.New("disk full")
+		r.audit.fail(errors.New("disk full"))
 		if r.now(r.held("spawn1", rename("x\n"))).Allow {
 			t.Fatal("allowed without a record")
 		}
@@ -546,9 +546,9 @@ func TestHowLongARunWasHeld(t *testing.T) {
 // What a run stands still for is the calendar's time, and not without an end.
 func TestBoundsOfBeingHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.set.HoldUntilBack = true
+		r.settings(func(s *Settings) { s.HoldUntilBack = true })
 		h := r.held("spawn1", rename("new\n"))
-		r.slept = 8 * time.Hour
+		r.sleep(8 * time.Hour)
 		h.leave(core.ErrWithdrawn)
 		synctest.Wait()
 		if d, now := r.HeldFor("run1"); d != 8*time.Hour || now {

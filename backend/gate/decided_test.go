@@ -41,9 +41,7 @@ func (r *rig) decisions() (out []core.GateDecisions) {
 
 func (r *rig) records() []Record {
 	synctest.Wait()
-	r.audit.mu.Lock()
-	defer r.audit.mu.Unlock()
-	return append([]Record(nil), r.audit.list...)
+	return r.audit.all()
 }
 
 func deniedRead(calls int64) wire.Denial {
@@ -244,8 +242,8 @@ func TestTheLastReport(t *testing.T) {
 		r = in
 		r.tells("spawn1", 1, wire.Decisions{Denied: []wire.Denial{deniedRead(1)}})
 	})
-	if len(r.audit.list) != 1 || len(r.kept.list) != 1 {
-		t.Errorf("%+v %+v", r.audit.list, r.kept.list)
+	if records := r.audit.all(); len(records) != 1 || len(r.kept.list) != 1 {
+		t.Errorf("%+v %+v", records, r.kept.list)
 	}
 }
 

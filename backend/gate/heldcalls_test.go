@@ -86,7 +86,7 @@ func TestNobodyAnswers(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			h := r.held("spawn1", rename("new\n"))
 			q := r.one()
-			r.slept = 8 * time.Hour
+			r.sleep(8 * time.Hour)
 			_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeOnce, Digest: q.Digest})
 			mustFail(t, err, core.ErrNotFound)
 			if r.now(h).Allow {
@@ -97,7 +97,7 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Run("and the sleeper is not asked", func(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			h := r.held("spawn1", rename("new\n"))
-			r.slept = 8 * time.Hour
+			r.sleep(8 * time.Hour)
 			r.pass(lookEvery)
 			if r.now(h).Allow {
 				t.Fatal("allowed after its time")
@@ -108,7 +108,7 @@ func TestNobodyAnswers(t *testing.T) {
 
 func TestMoreTime(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.set.Timeout = time.Minute
+		r.settings(func(s *Settings) { s.Timeout = time.Minute })
 		h := r.held("spawn1", rename("new\n"))
 		q := r.one()
 		if d := q.Deadline.Sub(q.CreatedAt); d != time.Minute {
@@ -129,7 +129,7 @@ func TestMoreTime(t *testing.T) {
 
 func TestHeldUntilThePersonIsBack(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.set.HoldUntilBack = true
+		r.settings(func(s *Settings) { s.HoldUntilBack = true })
 		h := r.held("spawn1", rename("new\n"))
 		r.pass(72 * time.Hour)
 		r.waits(h)
@@ -219,8 +219,8 @@ func TestTheEndOfLoopIsOnRecord(t *testing.T) {
 		h := r.held("spawn1", rename("new\n"))
 		end()
 		runs.Wait()
-		if r.now(h).Allow || len(r.audit.list) != 1 || r.audit.list[0].Decision != "broken" {
-			t.Fatalf("records %+v", r.audit.list)
+		if r.now(h).Allow || len(r.records()) != 1 || r.records()[0].Decision != "broken" {
+			t.Fatalf("records %+v", r.records())
 		}
 		if n := len(r.kept.list); n != 2 || r.kept.list[1].Type != core.EventGateResolved {
 			t.Fatalf("stored %+v", r.kept.list)
@@ -253,8 +253,8 @@ func TestNobodyIsThere(t *testing.T) {
 		if v.Allow || !strings.Contains(v.Text, "unattended") || len(r.Pending()) != 0 {
 			t.Fatalf("verdict %+v", v)
 		}
-		if len(r.audit.list) != 1 || r.audit.list[0].Decision != "denied" {
-			t.Fatalf("records %+v", r.audit.list)
+		if len(r.records()) != 1 || r.records()[0].Decision != "denied" {
+			t.Fatalf("records %+v", r.records())
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,7 @@ type rig struct {
 	ctx    context.Context
 	bus    *bus.Bus
 	events *bus.Subscription
+	mu     sync.Mutex // over set and slept, which timers read at any time
 	set    Settings
 	slept  time.Duration // how far the calendar is ahead of the steady clock
 	audit  *fakeAudit
@@ -44,6 +46,19 @@ func (a *fakeAudit) Append(r Record) error {
 		a.list = append(a.list, r)
 	}
 	return a.err
+}
+
+func (a *fakeAudit) all() []Record {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.list)
+}
+
+// fail makes every further record an error, or none if err is nil.
+func (a *fakeAudit) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = err
 }
 
 type fakeRules struct {
@@ -83,8 +98,7 @@ func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 		r := &rig{t: t, ctx: ctx, bus: bus.New(), audit: &fakeAudit{}, rules: &fakeRules{}, kept: &fakeTimeline{}}
 		r.events, _ = r.bus.Resume("", 0)
 		r.Service = New(Options{
-			Bus: r.bus, Timeline: r.kept, Rules: r.rules, Audit: r.audit, Settings: func() Settings { return r.set },
-			Now: func() time.Time { return time.Now().Round(0).Add(r.slept) },
+			Bus: r.bus, Timeline: r.kept, Rules: r.rules, Audit: r.audit, Settings: r.current, Now: r.calendar,
 		})
 		var runs sync.WaitGroup
 		runs.Go(func() { _ = r.Run(ctx) })
@@ -215,6 +229,31 @@ func mustFail(t *testing.T, err, is error) {
 }
 
 // pass lets time go by in the bubble.
+func (r *rig) settings(change func(*Settings)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.set)
+}
+
+func (r *rig) current() Settings {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.set
+}
+
+// sleep puts the calendar ahead of the steady clock, as a suspended computer does.
+func (r *rig) sleep(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slept += d
+}
+
+func (r *rig) calendar() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Now().Round(0).Add(r.slept)
+}
+
 func (r *rig) pass(d time.Duration) {
 	r.t.Helper()
 	<-time.After(d)
