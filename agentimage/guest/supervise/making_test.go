@@ -90,3 +90,41 @@ func TestFolderOfJudgedNames(t *testing.T) {
 		t.Errorf("got %s%s", got, strings.TrimSpace(p.errs.String()))
 	}
 }
+
+func init() {
+	acts["leading"] = func([]string) {
+		_ = os.MkdirAll("evil", 0o755)
+		try := func(what string, err error) { fmt.Println(what, name(err)) }
+		try("symlink", os.Symlink("evil", ".claude"))
+		try("elsewhere", os.Symlink("evil", "link"))
+		try("rename", os.Rename("link", ".claude"))
+		try("link", os.Link("link", ".claude"))
+		try("exchange", unix.Renameat2(unix.AT_FDCWD, "link", unix.AT_FDCWD, "there", unix.RENAME_EXCHANGE))
+		try("remove", os.Remove(".git"))
+		try("remove other", os.Remove("link"))
+	}
+}
+
+// Nor is a link, which gives names to all that it leads to.
+func TestLinkForAFolderOfJudgedNames(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	asAgent(t, func() {
+		for _, n := range []string{".git", "there"} {
+			if err := os.Symlink("elsewhere", filepath.Join(dir, n)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	p := start(t, Options{Judge: &rules{list: []rule{
+		{policy.Create, filepath.Join(dir, ".claude/settings.json"), policy.Deny},
+		{policy.Create, filepath.Join(dir, "there/settings.json"), policy.Deny},
+		{policy.Delete, filepath.Join(dir, ".git/config"), policy.Deny},
+	}}}, "leading")
+	want := "symlink EACCES\nelsewhere ok\nrename EACCES\nlink EACCES\nexchange EACCES\nremove EACCES\nremove other ok\n"
+	if got := p.wait(t); got != want {
+		t.Errorf("got %s%s", got, strings.TrimSpace(p.errs.String()))
+	}
+}

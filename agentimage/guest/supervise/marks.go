@@ -95,6 +95,7 @@ func asSupervisor(f func() error) error {
 const (
 	foreignSocket   = "this socket is of a program that goes by a laxer policy, e.g. of a person's shell"
 	foreignTerminal = "this terminal is of a program that goes by a laxer policy, e.g. a person's shell"
+	foreignPipe     = "this pipe or memory is not of a program of the same agent"
 )
 
 func socketMark(o *object) string { return "socket " + o.identity() }
@@ -168,4 +169,49 @@ func (c *call) markMaster(found *object, fd int) error {
 		return err
 	}
 	return c.mark(terminalMark(unix.Mkdev(136+n>>20, n&0xfffff)))
+}
+
+// holds reports whether a process that may do no more than the strict caller has something
+// without a name open itself. fds is the folder of its descriptors. One that only points
+// (O_PATH) is none: anybody who may look into a process can make it.
+func (c *call) holds(pid int, fds, name string, o *object) bool {
+	if !strings.HasSuffix(fds, "/fd") || !c.s.supervises(pid) || !c.s.options.Marks.Strict && !c.s.descent.ofAgent(pid) {
+		return false
+	}
+	raw, err := os.ReadFile(fds + "info/" + name)
+	if err != nil {
+		return false
+	}
+	var flags, ino uint64
+	for line := range strings.Lines(string(raw)) {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
+		switch field {
+		case "flags":
+			flags, err = strconv.ParseUint(value, 8, 64)
+		case "ino": // since Linux 5.14
+			ino, err = strconv.ParseUint(value, 10, 64)
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return ino == o.st.Ino && flags&unix.O_PATH == 0
+}
+
+// supervises reports whether a process is the supervisor's, by its parents: orphans are
+// adopted by the supervisor.
+func (s *Supervisor) supervises(pid int) bool {
+	own := os.Getpid()
+	for last := ^uint64(0); pid > 1; {
+		if pid == own {
+			return true
+		}
+		parent, started, err := parentage("/proc/" + strconv.Itoa(pid))
+		if err != nil || started > last {
+			return false
+		}
+		pid, last = parent, started
+	}
+	return false
 }

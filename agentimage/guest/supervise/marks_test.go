@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -89,6 +91,59 @@ func TestActingThroughOthers(t *testing.T) {
 		_ = lax.cmd.Wait()
 		for _, name := range []string{"theirs.sock", "own.sock"} {
 			_ = os.Remove(filepath.Join(os.Getenv(dirVar), name))
+		}
+	}
+}
+
+func init() {
+	acts["piping"] = func([]string) { // leaves an orphan, which reads from a pipe
+		sh := exec.Command("sh", "-c", "sleep 60 2>/dev/null | sleep 60 >/dev/null 2>&1 & echo $!")
+		sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		fmt.Println(string(must(sh.Output())))
+		fmt.Println(sh.Process.Pid)
+	}
+	acts["pipes"] = func(args []string) {
+		r, _, err := os.Pipe()
+		if err != nil {
+			panic(err)
+		}
+		for _, pipe := range []string{args[0], fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.Fd())} {
+			_, err := unix.Open(pipe, unix.O_WRONLY, 0)
+			fmt.Println("pipe", name(err))
+			// What only points to it is no way around: nobody asks before it is made.
+			pointer := must(unix.Open(pipe, unix.O_PATH, 0))
+			_, err = unix.Open("/proc/self/fd/"+strconv.Itoa(pointer), unix.O_WRONLY, 0)
+			fmt.Println("pointer", name(err))
+		}
+	}
+}
+
+// TestPipesOfOthers: a program under a strict policy does not write into the pipe of one
+// that its supervisor does not know, and into its own all the same.
+func TestPipesOfOthers(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	others := launch(t, "none", "piping")
+	others.let(t)
+	var group, pid int
+	if _, err := fmt.Sscan(others.wait(t), &pid, &group); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Kill(-group, unix.SIGKILL) }()
+	pipe := fmt.Sprintf("/proc/%d/fd/0", pid)
+	dir, err := os.MkdirTemp(os.Getenv(dirVar), "marks") // the supervisors'
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	marks := filepath.Join(dir, "marks")
+	for strict, want := range map[bool]string{
+		false: "pipe ok\npointer ok\npipe ok\npointer ok\n",
+		true:  "pipe EACCES\npointer EACCES\npipe ok\npointer EACCES\n",
+	} {
+		if got := start(t, Options{Marks: &Marks{Dir: marks, Strict: strict}}, "pipes", pipe).wait(t); got != want {
+			t.Errorf("strict %v: got %q", strict, got)
 		}
 	}
 }

@@ -39,8 +39,12 @@ func (m making) perform(c *call) outcome {
 	if m.folder {
 		judged = c.folder
 	}
+	v := judged(policy.Create, s.path())
+	if m.text != "" { // everything that it leads to gets names below it
+		v = stricter(v, c.view.Under(policy.Create, s.path()))
+	}
 	does, do := m.plan(c, s)
-	if end := c.decide(judged(policy.Create, s.path()), func() *question {
+	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), from: m.text, as: m.at.path, act: does}
 	}); end != nil {
 		return *end
@@ -149,7 +153,11 @@ func (r removing) perform(c *call) outcome {
 		return failed(err)
 	}
 	defer o.close()
-	if end := c.decide(c.file(policy.Delete, s.path()), func() *question {
+	v := c.file(policy.Delete, s.path())
+	if o.kind() == unix.S_IFLNK {
+		v = stricter(v, c.view.Under(policy.Delete, s.path()))
+	}
+	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,
 			act: act{does: "unlink", with: []string{strconv.Itoa(r.flags)}}, identity: o.identity(), before: c.content(o), pins: keep(o)}
 	}); end != nil {

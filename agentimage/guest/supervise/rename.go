@@ -125,12 +125,12 @@ func (r renaming) onto(c *call, m *renames) policy.Verdict {
 		op = policy.Write
 	}
 	v := c.file(op, m.new.path())
-	if m.moved.kind() == unix.S_IFDIR {
+	if m.moved.leads() {
 		v = stricter(v, c.view.Under(policy.Create, m.new.path()))
 	}
 	if r.flags&unix.RENAME_EXCHANGE != 0 {
 		v = stricter(v, c.file(policy.Write, m.old.path()))
-		if m.there.kind() == unix.S_IFDIR {
+		if m.there.leads() {
 			v = stricter(v, c.view.Under(policy.Create, m.old.path()))
 		}
 	}
@@ -140,12 +140,12 @@ func (r renaming) onto(c *call, m *renames) policy.Verdict {
 // away judges what goes from its old name, and with an exchange from the new one.
 func (r renaming) away(c *call, m *renames) policy.Verdict {
 	v := c.file(policy.Delete, m.old.path())
-	if m.moved.kind() == unix.S_IFDIR {
+	if m.moved.leads() {
 		v = stricter(v, c.view.Under(policy.Delete, m.old.path()))
 	}
 	if r.flags&unix.RENAME_EXCHANGE != 0 {
 		v = stricter(v, c.file(policy.Delete, m.new.path()))
-		if m.there.kind() == unix.S_IFDIR {
+		if m.there.leads() {
 			v = stricter(v, c.view.Under(policy.Delete, m.new.path()))
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 const maxLinks = 40 // MAXSYMLINKS of the kernel
@@ -157,11 +160,18 @@ func (w *walk) magic(pid int, name string, last, slash bool) error {
 		w.c.th.with(capPtrace)
 		defer w.c.th.with(0)
 	}
+	fds := w.at.path
 	if err := w.enter(unix.Openat(w.at.fd, name, unix.O_PATH|unix.O_CLOEXEC, 0)); err != nil {
 		return err
 	}
 	if (!last || slash) && w.at.kind() != unix.S_IFDIR {
 		return unix.ENOTDIR
+	}
+	if w.at.nameless && w.c.strict() && !w.c.holds(pid, fds, name, w.at) {
+		w.at.path = fds + "/" + name
+		foreign := policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: foreignPipe}
+		w.c.decide(foreign, func() *question { return &question{kind: wire.KindFile, op: policy.Write, target: w.at.path} })
+		return unix.EACCES
 	}
 	return nil
 }
