@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -96,7 +97,7 @@ func contentOf(data []byte) *wire.Content {
 	sum := sha256.Sum256(data)
 	t := &wire.Content{Text: data, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
 	if len(data) > wire.MaxContent {
-		t.Text, t.Cut = data[:wire.MaxContent:wire.MaxContent], true
+		t.Text, t.Cut = bytes.Clone(data[:wire.MaxContent]), true // the rest is not kept while the call waits
 	}
 	return t
 }

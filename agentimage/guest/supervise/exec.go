@@ -92,7 +92,7 @@ func (x executing) perform(c *call) outcome {
 	}
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindExec, target: commandLineOf(argv, commandText), as: x.at.path, from: o.path, identity: o.identity(),
-			act: runs(x.name(), argumentsOf(argv), folder), pins: keep(o, folder)}
+			act: runs(x.name(), argumentsOf(argv), folder, programs), pins: keep(o, folder)}
 	}); end != nil {
 		return *end
 	}
@@ -149,9 +149,15 @@ func argumentsOf(argv []string) arguments {
 	return a
 }
 
-// runs is what an execve does: the script that a runtime is given has a name as well.
-func runs(name string, a arguments, folder *object) act {
+// runs is what an execve does: the script that a runtime is given has a name as well. A
+// program that was written to meanwhile is another one.
+func runs(name string, a arguments, folder *object, all programs) act {
 	does := act{does: "exec", with: []string{name, string(a.sha256[:]), strconv.FormatInt(a.size, 10)}}
+	for _, p := range all {
+		if p.file != nil {
+			does.with = append(does.with, p.file.version())
+		}
+	}
 	if folder == nil {
 		return does
 	}

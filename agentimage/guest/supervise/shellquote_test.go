@@ -241,3 +241,35 @@ func TestExecutionIsWhatWasAsked(t *testing.T) {
 		}
 	}
 }
+
+func init() {
+	acts["edited"] = func([]string) { fmt.Println(name(exec.Command("./deploy").Run())) }
+}
+
+// A program that is written to while a person looks at the question is asked about anew.
+func TestAllowedProgramIsNotEdited(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	path := filepath.Join(os.Getenv(dirVar), "deploy")
+	write := func(text string) {
+		asAgent(t, func() {
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	write("#!/bin/true\n")
+	asked := 0
+	p := start(t, Options{Judge: &rules{list: []rule{{"exec", path, policy.Approve}}},
+		Ask: func(context.Context, wire.Approval) wire.Answer {
+			if asked++; asked > 1 {
+				return wire.Deny(1, "another one")
+			}
+			write("#!/bin/echo\n") // as long as before
+			return wire.Answer{ID: 1, Allow: true}
+		}}, "edited")
+	if got := p.wait(t); got != "EACCES\n" || asked != 2 {
+		t.Errorf("got %s, asked %d times", got, asked)
+	}
+}
