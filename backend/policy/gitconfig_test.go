@@ -19,6 +19,8 @@ const clonedConfig = `[core]
 	merge = refs/heads/main
 `
 
+const forked = "[branch \"fix\"]\n\tremote = fork\n\tmerge = refs/heads/fix\n"
+
 func TestGitConfigChange(t *testing.T) {
 	change := func(old, now string) string {
 		if !strings.Contains(clonedConfig, old) {
@@ -50,6 +52,10 @@ func TestGitConfigChange(t *testing.T) {
 		"option as host":            {"", "[remote \"up\"]\n\turl = ssh://-oProxyCommand=id/x\n", false},
 		"password in address":       {"", "[remote \"up\"]\n\turl = https://a:b@example.org/x\n", false},
 		"file address":              {"", "[remote \"up\"]\n\turl = file:///x\n", false},
+		"branch of a fork goes":     {clonedConfig + forked, clonedConfig, true},
+		"branch of a fork stays":    {clonedConfig + forked, clonedConfig + forked + "[user]\n\tname = a\n", true},
+		"branch follows a fork":     {clonedConfig, clonedConfig + forked, false},
+		"branch goes to a fork":     {clonedConfig, change("remote = origin", "remote = fork"), false},
 		"branch follows a command":  {clonedConfig, change("remote = origin", "remote = ext::id"), false},
 		"branch follows a path":     {clonedConfig, change("remote = origin", "remote = ../evil"), false},
 		"branch out of its folder":  {clonedConfig, change("refs/heads/main", "refs/heads/x/../../../y"), false},

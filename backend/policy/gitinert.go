@@ -27,9 +27,8 @@ var gitKeys = sync.OnceValue(func() inertGit {
 	anything := regexp.MustCompile(`^.*$`)
 	name := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 	rebase := regexp.MustCompile(`^(true|false|merges)$`)
-	remote := regexp.MustCompile(`^(\.|[A-Za-z0-9][A-Za-z0-9_-]*)$`) // a name, never a URL or a path
 	return inertGit{
-		remote: remote,
+		remote: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`), // a name, never a URL or a path
 		url:    regexp.MustCompile(`^(https://|ssh://(git@)?|git@)[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5}/|[:/])[A-Za-z0-9_~][A-Za-z0-9._~/+-]*$`),
 		keys: []gitKey{
 			{"user", "name", false, anything},
@@ -44,7 +43,7 @@ var gitKeys = sync.OnceValue(func() inertGit {
 			{"pull", "rebase", false, rebase},
 			{"pull", "ff", false, regexp.MustCompile(`^(true|false|only)$`)},
 			{"push", "autosetupremote", false, yesNo},
-			{"branch", "remote", true, remote},
+			{"branch", "remote", true, regexp.MustCompile(`^(\.|origin)$`)}, // see GitConfigChange
 			{"branch", "merge", true, regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/+@#-]*$`)},
 			{"branch", "rebase", true, rebase},
 			{"remote", "fetch", true, regexp.MustCompile(
@@ -57,7 +56,8 @@ var gitKeys = sync.OnceValue(func() inertGit {
 // person. It is so only if both texts are small plain UTF-8, are written as git writes
 // them, and differ in nothing but keys that do nothing by themselves, e.g. the branch
 // that a branch follows. A remote may be added if its address is an ordinary one, but
-// the address of one that exists is not inert: a person's next push goes there.
+// the address of one that exists is not inert: a person's next push goes there. Nor does a
+// branch come to follow another remote than origin, which may have been added before.
 func GitConfigChange(before, after []byte) (inert bool) {
 	old, err := parseGitConfig(before)
 	if err != nil {
@@ -68,9 +68,13 @@ func GitConfigChange(before, after []byte) (inert bool) {
 		return false
 	}
 	known := map[string]bool{} // remotes that there were
+	var follow []gitEntry
 	for _, e := range old {
 		if e.section == "remote" {
 			known[e.sub] = true
+		}
+		if e.follows() {
+			follow = append(follow, e)
 		}
 	}
 	added := func(e gitEntry) bool {
@@ -78,10 +82,14 @@ func GitConfigChange(before, after []byte) (inert bool) {
 		return e.section == "remote" && e.key == "url" && gitKeys().remote.MatchString(e.sub) && !known[e.sub] &&
 			gitKeys().url.MatchString(e.value) && !strings.Contains(e.value, "..")
 	}
-	old = slices.DeleteFunc(old, gitEntry.inert)
-	now = slices.DeleteFunc(now, func(e gitEntry) bool { return e.inert() || added(e) })
+	old = slices.DeleteFunc(old, func(e gitEntry) bool { return e.inert() || e.follows() })
+	now = slices.DeleteFunc(now, func(e gitEntry) bool { return e.inert() || added(e) || slices.Contains(follow, e) })
 	return slices.Equal(old, now)
 }
+
+// follows reports whether it says to which remote a branch is pushed. That may go, with
+// the branch.
+func (e gitEntry) follows() bool { return e.section == "branch" && e.key == "remote" && e.sub != "" }
 
 func (e gitEntry) inert() bool {
 	for _, k := range gitKeys().keys {
