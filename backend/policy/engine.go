@@ -245,38 +245,6 @@ func (e *Engine) strictest(judge func(*layer) Verdict) Verdict {
 	return v
 }
 
-// Under is the strictest verdict that the rules could give for dir or anything below
-// it, whatever there is: what the rename of a folder is judged by. A rule is left out
-// only if an earlier one covers dir and everything below it.
-func (e *Engine) Under(op Operation, dir string) Verdict {
-	s, ok := slotOf(op)
-	if !ok {
-		return Verdict{Decision: Deny, Message: "The operation is not known."}
-	}
-	return e.strictest(func(l *layer) Verdict {
-		var buffers [2][32]*node
-		at, ok := l.files.walk(dir, false, &buffers)
-		if !ok {
-			return unresolved()
-		}
-		last := at.covers(s) // noRule: something below may fall to the default
-		found, best := last, l.fileRule(last)
-		for _, n := range at {
-			n.below(s, func(rule int32) {
-				if rule >= last {
-					return
-				}
-				v := l.fileSays[rule]
-				stricter := v.Decision.strictness() - best.Decision.strictness()
-				if stricter > 0 || stricter == 0 && rule < found {
-					found, best = rule, v
-				}
-			})
-		}
-		return best
-	})
-}
-
 // Connect judges a connect to a Unix socket: its resolved absolute path, or “@” and
 // the name of an abstract one, with any bytes.
 func (e *Engine) Connect(target string) Verdict {

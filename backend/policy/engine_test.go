@@ -298,6 +298,37 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
+// A link is judged by what it could give names to, and a rule for names anywhere says
+// nothing of it.
+func TestLeads(t *testing.T) {
+	keys := FileRule{ID: "keys", Paths: []string{"/**/*.{key,pem}"}, Decision: Deny}
+	mine := FileRule{ID: "mine", Paths: []string{"/work/**/*.env", "/work/secret/*.env"}, Decision: Deny}
+	e := compiled(t, Policy{DefaultDecision: Allow, FileRules: []FileRule{keys, mine,
+		{ID: "modules", Paths: []string{"/work/.git/modules/**/config"}, Decision: Approve, Category: Startup},
+		{ID: "any", Paths: []string{"/**/.git/hooks/**"}, Decision: Approve},
+	}})
+	for path, want := range map[string]string{
+		"/work/node_modules/.bin/tsc": "", "/work/a": "", "/tmp/x": "", "/work/secret": "mine", "/work": "mine",
+		"/work/.git/modules/a": "modules", "/work/.git/modules": "modules", "/elsewhere/.git": "any", "/elsewhere/.git/hooks": "any",
+	} {
+		if got := e.Leads(Create, path); got.Rule != want {
+			t.Errorf("%s: %q, want %q", path, got.Rule, want)
+		}
+	}
+	if v := e.Under(Create, "/tmp/x"); v.Rule != "keys" {
+		t.Errorf("a folder: %+v", v)
+	}
+	agent := compiled(t, shipped(t, NameAgent))
+	for path, want := range map[string]Decision{
+		somewhere.Workspaces[0] + "/.claude": Approve, somewhere.Workspaces[0] + "/.venv": Allow,
+		somewhere.Workspaces[0] + "/node_modules/.bin/tsc": Allow, "/tmp/link": Allow,
+	} {
+		if v := agent.Leads(Create, path); v.Decision != want {
+			t.Errorf("%s: %+v", path, v)
+		}
+	}
+}
+
 func BenchmarkUnder(b *testing.B) {
 	e := compiled(b, shipped(b, NameAgent))
 	for b.Loop() {

@@ -150,6 +150,18 @@ func (c *call) file(op policy.Operation, path string) policy.Verdict {
 	return v
 }
 
+// below judges what gets or loses names when an object has a name: what is in the folder
+// that it is, or that it points to.
+func (c *call) below(o *object, op policy.Operation, path string) policy.Verdict {
+	switch o.kind() {
+	case unix.S_IFDIR:
+		return c.view.Under(op, path)
+	case unix.S_IFLNK:
+		return c.view.Leads(op, path)
+	}
+	return policy.Verdict{Decision: policy.Allow}
+}
+
 // object judges an operation on what was found. What never had a name is nobody's but
 // the agent's.
 func (c *call) object(op policy.Operation, o *object) policy.Verdict {

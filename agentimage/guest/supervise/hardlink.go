@@ -52,9 +52,7 @@ func (l linking) perform(c *call) outcome {
 		return failed(unix.EEXIST)
 	}
 	v := stricter(c.file(policy.Create, s.path()), c.object(policy.Link, o))
-	if o.leads() {
-		v = stricter(v, c.view.Under(policy.Create, s.path()))
-	}
+	v = stricter(v, c.below(o, policy.Create, s.path()))
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Link, target: s.path(), from: o.path, as: l.to.path, act: act{does: "link"},
 			identity: o.identity(), after: c.content(o), pins: keep(o)}

@@ -152,6 +152,8 @@ func (r *rules) Under(op policy.Operation, dir string) policy.Verdict {
 	return out
 }
 
+func (r *rules) Leads(op policy.Operation, link string) policy.Verdict { return r.Under(op, link) }
+
 func (r *rules) Connect(target string) policy.Verdict { return r.File("connect", target) }
 func (r *rules) Exec(path string, argv []string) policy.Verdict {
 	return r.File("exec", path)

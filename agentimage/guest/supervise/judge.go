@@ -27,6 +27,8 @@ type Judge interface {
 	Folder(path string) policy.Verdict
 	// Under is the strictest of what File could say of anything below a folder.
 	Under(op policy.Operation, dir string) policy.Verdict
+	// Leads is Under for a symbolic link.
+	Leads(op policy.Operation, link string) policy.Verdict
 	// Connect judges a Unix socket: its absolute path, or "@" and the abstract name.
 	Connect(target string) policy.Verdict
 	// Exec judges a program: the resolved file, and the arguments with the first.

@@ -41,7 +41,7 @@ func (m making) perform(c *call) outcome {
 	}
 	v := judged(policy.Create, s.path())
 	if m.text != "" { // everything that it leads to gets names below it
-		v = stricter(v, c.view.Under(policy.Create, s.path()))
+		v = stricter(v, c.view.Leads(policy.Create, s.path()))
 	}
 	does, do := m.plan(c, s)
 	if end := c.decide(v, func() *question {
@@ -155,7 +155,7 @@ func (r removing) perform(c *call) outcome {
 	defer o.close()
 	v := c.file(policy.Delete, s.path())
 	if o.kind() == unix.S_IFLNK {
-		v = stricter(v, c.view.Under(policy.Delete, s.path()))
+		v = stricter(v, c.view.Leads(policy.Delete, s.path()))
 	}
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,

@@ -32,10 +32,6 @@ func (o *object) close() {
 
 func (o *object) kind() uint32 { return o.st.Mode & unix.S_IFMT }
 
-// leads reports whether names below the object's own are of something: of what is in the
-// folder that it is, or that it points to.
-func (o *object) leads() bool { return o.kind() == unix.S_IFDIR || o.kind() == unix.S_IFLNK }
-
 // itself is a path that leads the kernel to exactly the object.
 func (o *object) itself() string { return descriptorPath(o.fd) }
 

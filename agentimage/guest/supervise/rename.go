@@ -125,14 +125,10 @@ func (r renaming) onto(c *call, m *renames) policy.Verdict {
 		op = policy.Write
 	}
 	v := c.file(op, m.new.path())
-	if m.moved.leads() {
-		v = stricter(v, c.view.Under(policy.Create, m.new.path()))
-	}
+	v = stricter(v, c.below(m.moved, policy.Create, m.new.path()))
 	if r.flags&unix.RENAME_EXCHANGE != 0 {
 		v = stricter(v, c.file(policy.Write, m.old.path()))
-		if m.there.leads() {
-			v = stricter(v, c.view.Under(policy.Create, m.old.path()))
-		}
+		v = stricter(v, c.below(m.there, policy.Create, m.old.path()))
 	}
 	return v
 }
@@ -140,14 +136,10 @@ func (r renaming) onto(c *call, m *renames) policy.Verdict {
 // away judges what goes from its old name, and with an exchange from the new one.
 func (r renaming) away(c *call, m *renames) policy.Verdict {
 	v := c.file(policy.Delete, m.old.path())
-	if m.moved.leads() {
-		v = stricter(v, c.view.Under(policy.Delete, m.old.path()))
-	}
+	v = stricter(v, c.below(m.moved, policy.Delete, m.old.path()))
 	if r.flags&unix.RENAME_EXCHANGE != 0 {
 		v = stricter(v, c.file(policy.Delete, m.new.path()))
-		if m.there.leads() {
-			v = stricter(v, c.view.Under(policy.Delete, m.new.path()))
-		}
+		v = stricter(v, c.below(m.there, policy.Delete, m.new.path()))
 	}
 	return v
 }
