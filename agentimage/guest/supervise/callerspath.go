@@ -45,8 +45,14 @@ func (c *call) handle(fd int32) (int, error) {
 		at = "/proc/" + strconv.Itoa(c.tid) + "/fd/" + strconv.Itoa(int(fd))
 	}
 	pinned, err := unix.Open(at, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err == unix.ENOENT && fd != unix.AT_FDCWD {
+	if fd == unix.AT_FDCWD {
+		return pinned, err
+	}
+	switch err {
+	case unix.ENOENT:
 		err = unix.EBADF
+	case unix.EACCES: // the descriptors of a process that may not be dumped are root's to look at
+		return c.fetch(fd)
 	}
 	return pinned, err
 }

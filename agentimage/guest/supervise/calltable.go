@@ -44,7 +44,7 @@ var common = map[int]disposition{
 	unix.SYS_REMOVEXATTRAT: {"removexattrat", free, decodeRemovexattrat},
 
 	unix.SYS_CONNECT:  {"connect", free, decodeConnect},
-	unix.SYS_BIND:     {"bind", shared, decodeBind},
+	unix.SYS_BIND:     {"bind", alone, decodeBind}, // the kernel resolves the path once more
 	unix.SYS_SENDTO:   {"sendto", free, decodeSendto},
 	unix.SYS_EXECVE:   {"execve", free, decodeExecve},
 	unix.SYS_EXECVEAT: {"execveat", free, decodeExecveat},

@@ -22,9 +22,6 @@ const (
 // crewSize bounds the threads of a side; what is more waits for one.
 var crewSize = [sides]int{resuming: 2, readers: 64, writers: 64, placing: 1}
 
-// idle is how long a thread without work stays.
-const idle = 5 * time.Second
-
 // poke is how often a thread is interrupted whose call must end.
 const poke = 20 * time.Millisecond
 
@@ -34,7 +31,9 @@ type job struct {
 	run func() outcome
 }
 
-// crew is a bounded number of performing threads, which come and go with the work.
+// crew is a bounded number of performing threads, which come with the work and stay: the
+// runtime would lose one with each that ends, also of those that are held in reserve for a
+// container that is full of processes.
 type crew struct {
 	s     *Supervisor
 	side  side
@@ -86,28 +85,14 @@ func (w *crew) work() {
 	}
 }
 
-// next does one job, or ends the thread when there was none for a while.
+// next does one job, and waits for it; false at the end.
 func (w *crew) next(th *thread) bool {
 	w.mu.Lock()
 	for len(w.queue) == 0 && !w.over {
 		w.rest++
 		w.mu.Unlock()
-		t := time.NewTimer(idle)
-		select {
-		case <-w.more:
-			t.Stop()
-			w.mu.Lock()
-		case <-t.C:
-			w.mu.Lock()
-			select {
-			case <-w.more: // somebody has counted on this one just now
-			default:
-				w.rest--
-				w.here--
-				w.mu.Unlock()
-				return false
-			}
-		}
+		<-w.more
+		w.mu.Lock()
 	}
 	if w.over {
 		w.mu.Unlock()

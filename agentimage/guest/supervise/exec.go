@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -92,7 +93,7 @@ func (x executing) perform(c *call) outcome {
 	}
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindExec, target: commandLineOf(argv, commandText), as: x.at.path, from: o.path, identity: o.identity(),
-			act: runs(x.name(), argumentsOf(argv), folder, programs), pins: keep(o, folder)}
+			act: runs(x.name(), argumentsOf(argv), folder, c.versions(programs)), pins: keep(o, folder)}
 	}); end != nil {
 		return *end
 	}
@@ -149,15 +150,29 @@ func argumentsOf(argv []string) arguments {
 	return a
 }
 
+// versions tell apart what programs are and what they are after a change. The digest sees
+// also what is written through memory, which changes no time; of a program that is too
+// large for one, or that the agent may not read, the time of change must do.
+func (c *call) versions(all programs) []string {
+	var out []string
+	for _, p := range all {
+		if p.file == nil {
+			continue
+		}
+		st := &p.file.st
+		version := fmt.Sprint(p.file.identity(), st.Size, st.Ctim.Sec, st.Ctim.Nsec)
+		if t := c.content(p.file); t != nil {
+			version += t.SHA256
+		}
+		out = append(out, version)
+	}
+	return out
+}
+
 // runs is what an execve does: the script that a runtime is given has a name as well. A
 // program that was written to meanwhile is another one.
-func runs(name string, a arguments, folder *object, all programs) act {
-	does := act{does: "exec", with: []string{name, string(a.sha256[:]), strconv.FormatInt(a.size, 10)}}
-	for _, p := range all {
-		if p.file != nil {
-			does.with = append(does.with, p.file.version())
-		}
-	}
+func runs(name string, a arguments, folder *object, versions []string) act {
+	does := act{does: "exec", with: append([]string{name, string(a.sha256[:]), strconv.FormatInt(a.size, 10)}, versions...)}
 	if folder == nil {
 		return does
 	}

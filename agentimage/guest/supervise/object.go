@@ -4,7 +4,6 @@ package supervise
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -41,12 +40,6 @@ func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) 
 // identity names the object until it is deleted.
 func (o *object) identity() string {
 	return strconv.FormatUint(uint64(o.st.Dev), 10) + ":" + strconv.FormatUint(o.st.Ino, 10)
-}
-
-// version tells apart what a file was and what it is after any change, of whatever kind:
-// nobody can set the time of its last change.
-func (o *object) version() string {
-	return fmt.Sprint(o.identity(), o.st.Size, o.st.Ctim.Sec, o.st.Ctim.Nsec)
 }
 
 // slot is a name in a folder, whether there is something of that name or not.

@@ -188,7 +188,46 @@ func (o opening) create(c *call, at slot) outcome {
 	if err == unix.EEXIST && o.flags&unix.O_EXCL == 0 {
 		return failed(errAgain)
 	}
-	return o.opened(fd, err)
+	out := o.opened(fd, err)
+	if out.how != gives {
+		return out
+	}
+	return c.given(out, func(err error) error {
+		if err != nil && err != errGone { // the caller's descriptors are used up: it must be able to try again
+			at.remove(fd)
+		}
+		return err
+	})
+}
+
+// remove removes the name of what was just made, if it still is that one's.
+func (s slot) remove(made int) {
+	var was, is unix.Stat_t
+	if unix.Fstat(made, &was) == nil && unix.Fstatat(s.dir.fd, s.name, &is, unix.AT_SYMLINK_NOFOLLOW) == nil && was.Dev == is.Dev && was.Ino == is.Ino {
+		_ = unix.Unlinkat(s.dir.fd, s.name, 0)
+	}
+}
+
+// emptied opens what is to be emptied, and empties it once the caller has the descriptor:
+// an open that fails because the caller has too many must not have lost anything.
+func (o opening) emptied(c *call, found *object) outcome {
+	o.flags &^= unix.O_TRUNC
+	var empty func(out outcome) outcome
+	empty = func(out outcome) outcome {
+		switch then := out.then; {
+		case out.how == blocks:
+			out.then = func() outcome { return empty(then()) }
+		case out.how == gives:
+			return c.given(out, func(err error) error {
+				if err != nil {
+					return err
+				}
+				return unix.Ftruncate(out.fd, 0)
+			})
+		}
+		return out
+	}
+	return empty(o.reopen(c, found))
 }
 
 func (o opening) opened(fd int, err error) outcome {
@@ -244,6 +283,9 @@ func (o opening) existing(c *call, found *object) outcome {
 	if made != nil {
 		fd, err := unix.Openat(found.fd, ".", o.flags|unix.O_CLOEXEC, *made)
 		return o.opened(fd, err)
+	}
+	if o.flags&unix.O_TRUNC != 0 && o.flags&unix.O_ACCMODE != unix.O_RDONLY && found.kind() == unix.S_IFREG {
+		return o.emptied(c, found)
 	}
 	return o.reopen(c, found)
 }

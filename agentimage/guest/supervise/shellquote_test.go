@@ -246,7 +246,8 @@ func init() {
 	acts["edited"] = func([]string) { fmt.Println(name(exec.Command("./deploy").Run())) }
 }
 
-// A program that is written to while a person looks at the question is asked about anew.
+// A program that is written to while a person looks at the question is asked about anew,
+// also where no time says so: a page that is mapped and was written to before.
 func TestAllowedProgramIsNotEdited(t *testing.T) {
 	if !keeper(t) {
 		return
@@ -260,16 +261,43 @@ func TestAllowedProgramIsNotEdited(t *testing.T) {
 		})
 	}
 	write("#!/bin/true\n")
-	asked := 0
-	p := start(t, Options{Judge: &rules{list: []rule{{"exec", path, policy.Approve}}},
-		Ask: func(context.Context, wire.Approval) wire.Answer {
-			if asked++; asked > 1 {
-				return wire.Deny(1, "another one")
+	var page []byte
+	mapped := func() {
+		asAgent(t, func() {
+			fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+			if err == nil {
+				page, err = unix.Mmap(fd, 0, 12, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+				_ = unix.Close(fd)
 			}
-			write("#!/bin/echo\n") // as long as before
-			return wire.Answer{ID: 1, Allow: true}
-		}}, "edited")
-	if got := p.wait(t); got != "EACCES\n" || asked != 2 {
-		t.Errorf("got %s, asked %d times", got, asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		page[0] = '#'
+	}
+	for what, edit := range map[string]func(){
+		"a write": func() { write("#!/bin/echo\n") }, // as long as before
+		"a page": func() {
+			copy(page, "#!/bin/date\n")
+			if err := unix.Munmap(page); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		if what == "a page" {
+			mapped()
+		}
+		asked := 0
+		p := start(t, Options{Judge: &rules{list: []rule{{"exec", path, policy.Approve}}},
+			Ask: func(context.Context, wire.Approval) wire.Answer {
+				if asked++; asked > 1 {
+					return wire.Deny(1, "another one")
+				}
+				edit()
+				return wire.Answer{ID: 1, Allow: true}
+			}}, "edited")
+		if got := p.wait(t); got != "EACCES\n" || asked != 2 {
+			t.Errorf("%s: got %s, asked %d times", what, got, asked)
+		}
 	}
 }

@@ -311,6 +311,23 @@ func (s *Supervisor) give(c *call, out outcome) {
 	}
 }
 
+// given gives a descriptor before the call's end, so that the rest of the call can depend
+// on it. then learns whether the caller has it.
+func (c *call) given(out outcome, then func(error) error) outcome {
+	n, e := c.s.listener.give(c.id, out.fd, out.val != 0, 0)
+	var err error
+	switch e {
+	case 0:
+	case unix.ENOENT:
+		err = errGone
+	default:
+		err = e
+	}
+	err = then(err)
+	_ = unix.Close(out.fd)
+	return result(int64(n), err)
+}
+
 // reply sends an answer; that nobody waits for it any more is no fault.
 func (s *Supervisor) reply(c *call, r response) {
 	if e := s.listener.send(r); e != 0 && e != unix.ENOENT && e != unix.EINPROGRESS {
