@@ -329,6 +329,19 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+func TestFolders(t *testing.T) {
+	e := compiled(t, Policy{DefaultDecision: Allow, FileRules: []FileRule{
+		{Paths: []string{"/work/.claude/{settings.json,hooks/**}", "/work/.GIT/config", "/*/a/b", "/**/c/d"}, Decision: Approve},
+	}})
+	want := []string{"/work", "/work/.claude", "/work/.claude/hooks", "/work/.git"}
+	if got := e.Folders(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if n := len(compiled(t, shipped(t, NameAgent)).Folders()); n < 20 || n > 400 {
+		t.Errorf("the baseline names %d folders", n)
+	}
+}
+
 func BenchmarkUnder(b *testing.B) {
 	e := compiled(b, shipped(b, NameAgent))
 	for b.Loop() {

@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Under is the strictest verdict that the rules could give for anything below dir,
 // whatever there is: what the rename of a folder is judged by. A rule is left out only if an
 // earlier one covers dir and everything below it.
@@ -41,4 +43,26 @@ func (e *Engine) under(op Operation, dir string, link bool) Verdict {
 		}
 		return best
 	})
+}
+
+// Folders are those that patterns spell out, without wildcards, and below which a rule is.
+func (e *Engine) Folders() []string {
+	var all []string
+	for i := range e.layers {
+		e.layers[i].files.folders("", &all)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (n *node) folders(at string, all *[]string) {
+	if at != "" && (len(n.names)+len(n.folded)+len(n.globs) > 0 || n.any != nil || n.deep != nil) {
+		*all = append(*all, at)
+	}
+	for name, to := range n.names {
+		to.folders(at+"/"+name, all)
+	}
+	for name, to := range n.folded {
+		to.folders(at+"/"+name, all)
+	}
 }

@@ -5,6 +5,7 @@ package supervise
 import (
 	"context"
 	"log/slog"
+	"sync"
 
 	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/threads"
@@ -88,6 +89,8 @@ type view struct {
 	version int64
 	files   []string // of agents
 	agents  *view    // decides the calls of agents in its place; nil where there are none
+	once    sync.Once
+	links   []linked // set by follow
 }
 
 // stricter returns the verdict that allows less; of equals the first.

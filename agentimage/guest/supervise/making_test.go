@@ -128,3 +128,52 @@ func TestLinkForAFolderOfJudgedNames(t *testing.T) {
 		t.Errorf("got %s%s", got, strings.TrimSpace(p.errs.String()))
 	}
 }
+
+type foldersOf struct {
+	*rules
+	list []string
+}
+
+func (f foldersOf) Folders() []string { return f.list }
+
+func init() {
+	acts["found"] = func([]string) {
+		try := func(what string, err error) { fmt.Println(what, name(err)) }
+		try("there", os.WriteFile("agents/settings.json", nil, 0o644))
+		try("beside", os.WriteFile("agents/other", nil, 0o644))
+		try("through", os.WriteFile(".claude/settings.json", nil, 0o644))
+		_ = os.Mkdir("later", 0o755)
+		try("made later", os.WriteFile("later/config", nil, 0o644))
+		_ = os.WriteFile("evil/settings.json", nil, 0o644)
+		try("away", os.Rename("agents", "gone"))
+		try("folder", os.Rename("evil", "agents"))
+	}
+}
+
+// What a folder of rules is a link to from before is judged by the name that rules have.
+func TestLinkThatIsThereAlready(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	asAgent(t, func() {
+		for from, to := range map[string]string{"agents": ".claude", "later": ".git"} {
+			if err := os.Symlink(from, filepath.Join(dir, to)); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, d := range []string{"agents", "evil"} {
+			if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	p := start(t, Options{Judge: foldersOf{&rules{list: []rule{
+		{policy.Create, filepath.Join(dir, ".claude/settings.json"), policy.Deny},
+		{policy.Create, filepath.Join(dir, ".git/config"), policy.Deny},
+	}}, []string{dir, filepath.Join(dir, ".claude"), filepath.Join(dir, ".git"), filepath.Join(dir, "missing")}}}, "found")
+	want := "there EACCES\nbeside ok\nthrough EACCES\nmade later EACCES\naway ok\nfolder EACCES\n"
+	if got := p.wait(t); got != want {
+		t.Errorf("got %q %s", got, strings.TrimSpace(p.errs.String()))
+	}
+}

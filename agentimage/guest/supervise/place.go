@@ -38,6 +38,7 @@ func (r renaming) place(c *call, approved *replacement) outcome {
 	q := r.question(c, m, true)
 	q.unpin()
 	c.view = c.s.viewFor(c)
+	c.view.once.Do(c.view.follow)
 	v := stricter(r.onto(c, m), r.away(c, m))
 	if rank(v.Decision) == 2 || m.moved.kind() != unix.S_IFREG || q.placed == nil || *q.placed != *approved ||
 		c.granted != "" && c.granted != q.key() {

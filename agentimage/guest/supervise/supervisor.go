@@ -223,6 +223,7 @@ func (s *Supervisor) handle(th *thread, n *notification) {
 // attempt performs a call, and starts over while what was judged changes meanwhile.
 func (c *call) attempt() outcome {
 	c.view = c.s.viewFor(c)
+	c.view.once.Do(c.view.follow)
 	for range maxStarts {
 		c.refused, c.ruling = subject{}, nil
 		unlock := c.s.lock(c.locked)
