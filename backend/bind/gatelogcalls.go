@@ -13,6 +13,15 @@ type GateLogService interface {
 	Test(ctx context.Context, ch core.ChannelID, doc string) ([]core.GateTestResult, error)
 	Replay(run core.RunID, doc string) ([]core.GateTestResult, error)
 	Suggest(ctx context.Context, q core.GateLogQuery) (string, error)
+	GateLogPages
+}
+
+// GateLogPages are a channel's record in parts that a page can show.
+type GateLogPages interface {
+	Page(q core.GateLogPageQuery) (core.GateLogPage, error)
+	Summary(q core.GateLogPageQuery) (core.GateLogSummary, error)
+	Why(ctx context.Context, ch core.ChannelID, id string) (core.GateWhy, error)
+	Chain(ch core.ChannelID) (core.GateChain, error)
 }
 
 // GateLog is bound as window.go.bind.GateLog.
@@ -50,3 +59,32 @@ func (g *GateLog) Replay(run core.RunID, doc string) ([]core.GateTestResult, err
 // Suggest returns rules, as they would stand in the settings, for what a person was asked
 // and has allowed.
 func (g *GateLog) Suggest(q core.GateLogQuery) (string, error) { return g.Service.Suggest(g.Ctx, q) }
+
+// Page returns entries of a channel's record, newest first.
+func (g *GateLog) Page(q core.GateLogPageQuery) (core.GateLogPage, error) {
+	p, err := g.Service.Page(q)
+	p.Entries = orEmpty(p.Entries)
+	return p, err
+}
+
+// Summary counts the entries of a channel, a run or a tool call, and those of each tool
+// call among them.
+func (g *GateLog) Summary(q core.GateLogPageQuery) (core.GateLogSummary, error) {
+	s, err := g.Service.Summary(q)
+	s.Groups = orEmpty(s.Groups)
+	return s, err
+}
+
+// Why returns all that is known of one entry. The beginning of its id is enough where it
+// is the only one.
+func (g *GateLog) Why(channelID core.ChannelID, id string) (core.GateWhy, error) {
+	return g.Service.Why(g.Ctx, channelID, id)
+}
+
+// Chain looks whether a channel's whole record is as it was written. It takes some ten
+// microseconds for each entry.
+func (g *GateLog) Chain(channelID core.ChannelID) (core.GateChain, error) {
+	c, err := g.Service.Chain(channelID)
+	c.Breaks = orEmpty(c.Breaks)
+	return c, err
+}

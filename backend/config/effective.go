@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -23,6 +24,15 @@ type Layer struct {
 
 // Has reports whether the layer sets a field; parts are joined by a dot.
 func (l Layer) Has(field string) bool { return l.has == nil || l.has[field] }
+
+// RuleLine is the line of the i-th entry of a list in the layer's file; 0 where that is not
+// known.
+func (l Layer) RuleLine(field string, i int) int {
+	if l.doc == nil {
+		return 0
+	}
+	return l.doc.set[fmt.Sprintf("%s[%d]", field, i)].line
+}
 
 // Effective is the configuration of one directory.
 type Effective struct {

@@ -148,7 +148,7 @@ func TestAppFieldsAreNamed(t *testing.T) {
 			continue
 		}
 		n++
-		value := map[string]string{"true or false": "true", "a text": `"x"`, "a whole number": "20", "a number": "2.5", "a list of texts": `["x"]`}[f.Kind]
+		value := map[string]string{"true or false": "true", "a text": `"x"`, "a whole number": "20", "a number": "2.5", "a list of texts": `["x"]`, "an object": "{}"}[f.Kind]
 		switch {
 		case f.OneOf != nil:
 			value = fmt.Sprintf("%q", f.OneOf[len(f.OneOf)-1])

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type Gates struct {
 type AgentGate struct {
 	Enabled         bool                 `json:"enabled" default:"true" project:"never"`
 	Mode            string               `json:"mode" default:"\"enforce\"" oneof:"record,shadow,enforce" project:"never"`
+	Modes           map[string]string    `json:"modes" merge:"by key" project:"never" check:"modes"`
 	DefaultDecision string               `json:"default_decision" default:"\"allow\"" oneof:"allow,approve,deny" project:"tighten"`
 	PathRules       []policy.PathRule    `json:"path_rules" merge:"append" project:"tighten"`
 	CommandRules    []policy.CommandRule `json:"command_rules" merge:"append" project:"tighten"`
@@ -38,6 +40,19 @@ const (
 	ModeShadow  = "shadow" // and names what would have been asked or denied
 	ModeEnforce = "enforce"
 )
+
+// checkModes looks at the modes of folders.
+func checkModes(modes map[string]string) error {
+	for dir, mode := range modes {
+		switch {
+		case !filepath.IsAbs(dir) || filepath.Clean(dir) != dir:
+			return &wrongError{msg: "must name folders from the root on", remedy: "Write the folder of the channel, as Loop shows it."}
+		case !slices.Contains([]string{"", ModeRecord, ModeShadow, ModeEnforce}, mode):
+			return &wrongError{msg: "has a mode that is none of record, shadow and enforce", remedy: "Correct it, or remove the folder."}
+		}
+	}
+	return nil
+}
 
 // decisions orders the values of default_decision.
 var decisions = []string{string(policy.Allow), string(policy.Approve), string(policy.Deny)}

@@ -81,6 +81,8 @@ func property(f Field) map[string]any {
 		p["items"] = map[string]any{"type": "string", "pattern": colour.String()}
 	case "url":
 		p["pattern"] = `^(https?://[^?#]+)?$`
+	case "modes":
+		p["additionalProperties"] = map[string]any{"enum": []any{ModeRecord, ModeShadow, ModeEnforce, nil}}
 	case "word":
 		p["pattern"] = `^([^\s-]\S*)?$`
 	}

@@ -241,6 +241,10 @@ func checkValue(f Field, v reflect.Value) error {
 		return inRange(f, float64(v.Int()))
 	case reflect.Float64:
 		return inRange(f, v.Float())
+	case reflect.Map:
+		if modes, ok := v.Interface().(map[string]string); ok && f.check == "modes" {
+			return checkModes(modes)
+		}
 	case reflect.Slice:
 		for i, s := range texts(v) {
 			if err := checkText(f, s, i+1); err != nil && f.check != "" {

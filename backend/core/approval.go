@@ -140,6 +140,10 @@ type GateStatus struct {
 	Text   string    `json:"text"`  // for the status bar
 	Probed time.Time `json:"probed,omitzero"`
 	Why    string    `json:"why,omitempty"` // what is missing, and the remedy
+	// Modes are the folders of channels in which the gate works in another mode than the
+	// settings' one: record, shadow or enforce. They hold for threads in the folder as well,
+	// and for its worktrees that have none of their own.
+	Modes map[string]string `json:"modes,omitempty"`
 }
 
 // GateDecisions is what the gate has decided without asking, of one run and, where it is

@@ -50,6 +50,7 @@ const (
 	EventGateResolved     EventType = "gate.resolved" // Approval; stored where it is a run's
 	EventGateDecided      EventType = "gate.decided"  // GateDecisions; stored
 	EventGateStatus       EventType = "gate.status"   // GateStatus; not stored
+	EventGateRules        EventType = "gate.rules"    // no payload: a rule has changed, of a project or of all; not stored
 	// EventReset tells one page that it has missed events and must take a new
 	// snapshot; its Seq is the number after which the stream goes on.
 	EventReset EventType = "reset"

@@ -85,7 +85,8 @@ type Daemon struct {
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	gate       *gate.Service
-	gateLog    gateLog
+	decisions  rulebook.Decisions
+	ruleHits   *rulebook.Hits
 	guestTCP   *guestlink.Listener
 	bound      bound
 	calls      api.Calls
@@ -111,6 +112,7 @@ type bound struct {
 	terminals *bind.Terminals
 	gate      *bind.Gate
 	gateLog   *bind.GateLog
+	gateRules *bind.GateRules
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -210,16 +212,20 @@ func (d *Daemon) assembleRuns() {
 	})
 	answers := &rulebook.Answers{Home: d.home, Settings: d.settings, Channels: d.store}
 	audit := auditlog.Open(filepath.Join(d.home, "gate", "audit"))
+	d.ruleHits = rulebook.OpenHits(d.home, audit, time.Now(), d.log)
 	d.gate = gate.New(gate.Options{
 		Rules: answers,
-		Bus:   d.bus, Timeline: d.store, Audit: audit, Log: d.log,
+		Bus:   d.bus, Timeline: d.store, Audit: d.ruleHits, Log: d.log,
 		Settings: func() gate.Settings {
 			g := d.settings.Current().Gates.AgentGate
 			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
 		},
 	})
 	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers, Trial: d.gate}
-	d.gateLog = gateLog{audit, supervised, d.store}
+	d.decisions = rulebook.Decisions{Log: audit, Policies: supervised, Channels: d.store, Rules: &rulebook.Book{
+		Policies: supervised, Answers: answers, Global: d.config.Current, Tree: d.store.Channels, Hits: d.ruleHits,
+		Spec: d.shellSpec, Recent: rulebook.RecentIn(audit), Publish: d.bus.Publish, Now: time.Now,
+	}}
 	wanted := func(g config.AgentGate) {
 		d.gate.Enable(g.Enabled)
 		d.gate.SetMode(g.Mode)
@@ -293,9 +299,12 @@ func (d *Daemon) assembleBound() {
 		channels: &bind.Channels{
 			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
 		},
-		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
-		gate:     &bind.Gate{Ctx: d.ctx, Service: d.gate},
-		gateLog:  &bind.GateLog{Ctx: d.ctx, Service: d.gateLog},
+		runs:    &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		gate:    &bind.Gate{Ctx: d.ctx, Service: d.gate},
+		gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
+
+		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
+
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
 
 		terminals: &bind.Terminals{
@@ -331,14 +340,16 @@ const keyringWait = time.Second
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system,
-		"Terminals": d.bound.terminals, "Gate": d.bound.gate, "GateLog": d.bound.gateLog,
+		"Terminals": d.bound.terminals, "Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
 	}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
 // the page calls.
 func (d *Daemon) Bound() []any {
-	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog}
+	return []any{
+		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog, d.bound.gateRules,
+	}
 }
 
 // Start begins work: recovery, queues, reconciling, the listener. It returns
@@ -354,6 +365,7 @@ func (d *Daemon) Start() error {
 	d.work.Go(func() { d.settings.Run(d.ctx) })
 	d.work.Go(func() { d.health.Run(d.ctx) })
 	d.background("registry", d.containers.Run)
+	d.background("rules", d.ruleHits.Run)
 	d.background("gate", d.gate.Run)
 	d.background("runner", d.runner.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
@@ -432,6 +444,9 @@ func (d *Daemon) Close() error {
 			d.events.Wait()
 		}
 		d.work.Wait()
+		if d.ruleHits != nil {
+			d.ruleHits.Keep() // what was decided at the end is among them
+		}
 		if d.vault != nil {
 			d.vault.Wait(keyringWait)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -68,4 +69,16 @@ func (p preview) PasteFolder(ctx context.Context, id core.ChannelID) (bind.Paste
 	return bind.PasteFolder{}, core.Fail(core.CodeMount, nil,
 		"The channel's container has no home folder of Loop's to keep pasted files in.",
 		"Copy the file into the project's folder and name it there.")
+}
+
+// specWait bounds the look at the engine for a list of rules.
+const specWait = 2 * time.Second
+
+// shellSpec is the container that a channel's next terminal would have: a run's has its
+// files in the same places.
+func (d *Daemon) shellSpec(ctx context.Context, ch core.Channel) (core.Spec, error) {
+	ctx, cancel := context.WithTimeout(ctx, specWait)
+	defer cancel()
+	r, err := d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	return r.Spec, err
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -86,7 +85,7 @@ func table(t *testing.T) string {
 		}
 		for _, r := range p.FileRules {
 			row := find(r.ID)
-			row.says[i], row.what = r.Decision, operationsWords(r.Operations)+" "+patternWords(r.Paths)
+			row.says[i], row.what = r.Decision, OperationWords(r.Operations)+" "+patternWords(r.Paths)
 		}
 		sockets := map[string][]string{}
 		for _, r := range p.PathRules {
@@ -115,27 +114,10 @@ func table(t *testing.T) string {
 	return b.String()
 }
 
-func operationsWords(ops []Operation) string {
-	for words, known := range map[string][]Operation{
-		"any change of": mutations, "changes of what is there in": changes, "reading or any change of": access,
-		"writing, but no links, of": contents, "reading": {Read},
-	} {
-		if slices.Equal(ops, known) {
-			return words
-		}
-	}
-	words := make([]string, 0, len(ops))
-	for _, op := range ops {
-		words = append(words, string(op))
-	}
-	return strings.Join(words, ", ") + " of"
-}
-
 func patternWords(patterns []string) string {
 	var words []string
 	for _, p := range patterns {
-		p = strings.Replace(strings.Replace(p, "/home/*", "~", 1), "/PROJECT", "PROJECT", 1)
-		if !strings.HasPrefix(p, "/root/") && !strings.Contains(p, "/Users/") {
+		if p = Shown(p, []string{"/PROJECT"}, "PROJECT"); p != "" {
 			words = append(words, "`"+p+"`")
 		}
 	}

@@ -5,8 +5,22 @@ import (
 	"slices"
 
 	"loop/backend/config"
+	"loop/backend/core"
 	"loop/backend/policy"
 )
+
+// modeOf is the mode in a channel, and where it comes from: the settings, or the folder
+// that has one of its own. A worktree that has none goes by its project's.
+func modeOf(g config.AgentGate, ch core.Channel) (mode, from string) {
+	for _, dir := range []string{ch.Dir, ch.ParentDir} {
+		if m := g.Modes[dir]; dir != "" && m != "" {
+			return m, dir
+		}
+	}
+	return g.Mode, modeOfSettings
+}
+
+const modeOfSettings = "settings"
 
 // inMode is a policy that only records, or also names what it would have asked and denied,
 // where the mode says so. What is never remembered still holds: credentials, protected

@@ -76,7 +76,8 @@ func (p Policies) merged(name string, ch core.Channel, e config.Effective, spec 
 	if err != nil {
 		return base, err
 	}
-	merged := inMode(e.Config.Gates.AgentGate.Mode, policy.Merge(base, person, projectsOf(e)...))
+	mode, _ := modeOf(e.Config.Gates.AgentGate, ch)
+	merged := inMode(mode, policy.Merge(base, named(person), projectsOf(e)...))
 	if name == policy.NameSystem {
 		merged = unasked(merged)
 	}
@@ -109,7 +110,7 @@ func ruleFailure(err error) error {
 func (p Policies) person(ch core.Channel, e config.Effective, name string) (policy.Policy, error) {
 	own := personOf(e, name)
 	if p.Answers == nil || name == policy.NameSystem {
-		return own, nil
+		return asPlanned(own, name), nil
 	}
 	answered, err := p.Answers.forChannel(context.Background(), ch)
 	if err != nil {
@@ -128,28 +129,33 @@ func personOf(e config.Effective, name string) policy.Policy {
 	if name == policy.NameAgent || name == policy.NamePlan {
 		p.DefaultDecision = policy.Decision(e.Config.Gates.AgentGate.DefaultDecision)
 	}
-	return asPlanned(p, name)
+	return p
 }
 
 // projectsOf are the rules of the project's files; policy.Merge has them tighten only.
 func projectsOf(e config.Effective) (out []policy.Policy) {
 	for _, l := range e.Layers[1:] {
-		p := policy.Policy{DefaultDecision: policy.Allow}
-		own := ownRules(l.Config.Gates.AgentGate)
-		if l.Has("gates.agentgate.path_rules") {
-			p.PathRules = own.PathRules
-		}
-		if l.Has("gates.agentgate.command_rules") {
-			p.CommandRules = own.CommandRules
-		}
-		if l.Has("gates.agentgate.file_rules") {
-			p.FileRules = own.FileRules
-		}
-		if len(p.PathRules)+len(p.CommandRules)+len(p.FileRules) > 0 {
+		if p := projectRules(l); len(rulesOf(p)) > 0 {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// projectRules are the rules that one file of a project sets, each with a name.
+func projectRules(l config.Layer) policy.Policy {
+	p := policy.Policy{DefaultDecision: policy.Allow}
+	own := ownRules(l.Config.Gates.AgentGate)
+	if l.Has("gates.agentgate.path_rules") {
+		p.PathRules = own.PathRules
+	}
+	if l.Has("gates.agentgate.command_rules") {
+		p.CommandRules = own.CommandRules
+	}
+	if l.Has("gates.agentgate.file_rules") {
+		p.FileRules = own.FileRules
+	}
+	return named(p)
 }
 
 func ownRules(g config.AgentGate) policy.Policy {

@@ -128,7 +128,7 @@ func (p Policies) Test(t PolicyTest, ch core.Channel) ([]core.GateTestResult, er
 	person.PathRules = slices.Concat(t.PathRules, person.PathRules)
 	person.CommandRules = slices.Concat(t.CommandRules, person.CommandRules)
 	person.FileRules = slices.Concat(t.FileRules, person.FileRules)
-	engine, err := compiled(policy.Merge(base, person, projectsOf(e)...))
+	engine, err := compiled(policy.Merge(base, named(person), projectsOf(e)...))
 	if err != nil {
 		return nil, err
 	}

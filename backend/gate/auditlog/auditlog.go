@@ -2,7 +2,7 @@
 // file for each channel and day in a folder that no container sees. Each record holds
 // the hash of the one before it, so that a record that was changed, taken out or put
 // in shows. One that was cut off at the end does not, nor does a file that is gone.
-// Only packages gate and daemon may import it.
+// Only packages gate, rulebook and daemon may import it.
 package auditlog
 
 import (

@@ -16,6 +16,7 @@ var wideInterfaces = map[string]string{
 	"backend/core.Link":            "one open link is handed from who opened it to who runs a program over it, whole; what it carries is one protocol",
 	"backend/guestlink.Callbacks":  "the calls of one protocol, each the handler of a route, judged and counted in one place",
 	"backend/bind.ChannelService":  "the calls of one bound struct, each passed on to the one service behind it",
+	"backend/bind.GateLogService":  "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/bind.RunService":      "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/bind.SettingsService": "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/imagebuild.Engine":    "one engine, which is asked about images, containers and volumes; a fake keeps them in step",

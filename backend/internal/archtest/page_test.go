@@ -42,6 +42,14 @@ var notThePage = map[string]string{
 	"GateLog.Replay":          "the command line: loop gate replay",
 	"GateLog.Suggest":         "the command line: loop gate suggest",
 	"GateLog.Test":            "the command line: loop gate test",
+	"GateLog.Chain":           "the panel of decisions, which comes next",
+	"GateLog.Page":            "the panel of decisions, which comes next",
+	"GateLog.Summary":         "the panel of decisions, which comes next",
+	"GateLog.Why":             "the panel of decisions, which comes next",
+	"GateRules.List":          "the panel of rules, which comes next",
+	"GateRules.Matches":       "the panel of rules, which comes next",
+	"GateRules.Suggestions":   "the panel of rules, which comes next",
+	"GateRules.Try":           "the panel of rules, which comes next",
 	"GateLog.Verify":          "the command line: loop gate verify",
 	"System.Explain":          "the command line: loop explain",
 	"System.ImageStatus":      "the page's bridge, to see whether its key is good",
@@ -97,6 +105,7 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventGateResolved:     reflect.TypeFor[core.Approval](),
 	core.EventGateDecided:      reflect.TypeFor[core.GateDecisions](),
 	core.EventGateStatus:       reflect.TypeFor[core.GateStatus](),
+	core.EventGateRules:        nil, // the page reads the list again, if it shows one
 	core.EventReset:            nil, // the page reads a new snapshot
 }
 

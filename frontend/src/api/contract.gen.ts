@@ -287,6 +287,7 @@ export type EventType =
   | "gate.resolved"
   | "gate.decided"
   | "gate.status"
+  | "gate.rules"
   | "reset";
 
 export type Failure = {
@@ -361,6 +362,7 @@ export type GateStatus = {
   text: string; // for the status bar
   probed?: string;
   why?: string; // what is missing, and the remedy
+  modes?: Record<string, string>;
 };
 
 export type ImageState = "unknown" | "missing" | "stale" | "ready" | "building";
@@ -881,6 +883,7 @@ export type EventData = {
   "gate.resolved": Approval;
   "gate.decided": GateDecisions;
   "gate.status": GateStatus;
+  "gate.rules": unknown;
   "reset": unknown;
 };
 
@@ -909,6 +912,8 @@ export const bound = (call: Call) => ({
     extend: (id: string) => call<Approval>("Gate", "Extend", id),
   },
   gateLog: {
+  },
+  gateRules: {
   },
   runs: {
     answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),

@@ -1,0 +1,51 @@
+package bind
+
+import (
+	"context"
+
+	"loop/backend/core"
+)
+
+// GateRuleService lists, tries and changes the rules of the gate. A channel id that is
+// empty means the person's own rules alone; policy is agent (also where it is empty),
+// person, system or plan.
+type GateRuleService interface {
+	List(ctx context.Context, ch core.ChannelID, policy string) (core.GateRuleList, error)
+	Try(ctx context.Context, req core.GateTryRequest) (core.GateTry, error)
+	Matches(ctx context.Context, ch core.ChannelID, c core.GateCandidate) (core.GateRuleMatches, error)
+	Suggestions(ctx context.Context, ch core.ChannelID) ([]core.GateSuggestion, error)
+}
+
+// GateRules is bound as window.go.bind.GateRules.
+type GateRules struct {
+	Ctx     context.Context `json:"-"`
+	Service GateRuleService `json:"-"`
+}
+
+// List returns all rules in force for programs that a channel starts from now on, in the
+// order in which they are tried.
+func (g *GateRules) List(channelID core.ChannelID, policy string) (core.GateRuleList, error) {
+	l, err := g.Service.List(g.Ctx, channelID, policy)
+	l.Rules, l.Files = orEmpty(l.Rules), orEmpty(l.Files)
+	return l, err
+}
+
+// Try says what would become of a call, and which rule decides. It changes nothing.
+func (g *GateRules) Try(req core.GateTryRequest) (core.GateTry, error) {
+	t, err := g.Service.Try(g.Ctx, req)
+	t.Steps = orEmpty(t.Steps)
+	return t, err
+}
+
+// Matches says which recent decisions a rule would have covered, and whether it could be
+// stored. It changes nothing.
+func (g *GateRules) Matches(channelID core.ChannelID, candidate core.GateCandidate) (core.GateRuleMatches, error) {
+	m, err := g.Service.Matches(g.Ctx, channelID, candidate)
+	m.Matches = orEmpty(m.Matches)
+	return m, err
+}
+
+// Suggestions are rules for what the person was asked and has always allowed.
+func (g *GateRules) Suggestions(channelID core.ChannelID) ([]core.GateSuggestion, error) {
+	return listed(g.Service.Suggestions(g.Ctx, channelID))
+}
