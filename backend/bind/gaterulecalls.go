@@ -14,6 +14,11 @@ type GateRuleService interface {
 	Try(ctx context.Context, req core.GateTryRequest) (core.GateTry, error)
 	Matches(ctx context.Context, ch core.ChannelID, c core.GateCandidate) (core.GateRuleMatches, error)
 	Suggestions(ctx context.Context, ch core.ChannelID) ([]core.GateSuggestion, error)
+	Edit(ctx context.Context, e core.GateRuleEdit) error
+	Undo(ctx context.Context, ch core.ChannelID, id string) error
+	Export(ctx context.Context, ch core.ChannelID, scope core.ApprovalScope) (string, error)
+	Import(ctx context.Context, ch core.ChannelID, scope core.ApprovalScope, text string) (int, error)
+	SetMode(ctx context.Context, ch core.ChannelID, mode string) error
 }
 
 // GateRules is bound as window.go.bind.GateRules.
@@ -48,4 +53,42 @@ func (g *GateRules) Matches(channelID core.ChannelID, candidate core.GateCandida
 // Suggestions are rules for what the person was asked and has always allowed.
 func (g *GateRules) Suggestions(channelID core.ChannelID) ([]core.GateSuggestion, error) {
 	return listed(g.Service.Suggestions(g.Ctx, channelID))
+}
+
+// Edit changes one of the person's own rules. It holds for programs that are started from
+// then on.
+func (g *GateRules) Edit(e core.GateRuleEdit) (core.GateRuleList, error) {
+	if err := g.Service.Edit(g.Ctx, e); err != nil {
+		return core.GateRuleList{}, err
+	}
+	return g.List(e.ChannelID, "")
+}
+
+// Undo takes back the change with an id, or the last one where it is empty.
+func (g *GateRules) Undo(channelID core.ChannelID, id string) (core.GateRuleList, error) {
+	if err := g.Service.Undo(g.Ctx, channelID, id); err != nil {
+		return core.GateRuleList{}, err
+	}
+	return g.List(channelID, "")
+}
+
+// Export returns the rules of a scope, project or always, as they would stand under
+// gates.agentgate in a settings file.
+func (g *GateRules) Export(channelID core.ChannelID, scope core.ApprovalScope) (string, error) {
+	return g.Service.Export(g.Ctx, channelID, scope)
+}
+
+// Import adds rules, as Export writes them, before those of a scope; those that are there
+// already are left out. It returns how many it added, all of them or none.
+func (g *GateRules) Import(channelID core.ChannelID, scope core.ApprovalScope, text string) (int, error) {
+	return g.Service.Import(g.Ctx, channelID, scope, text)
+}
+
+// SetMode has the gate record, shadow or enforce in a channel's folder, or do what the
+// settings say where mode is empty.
+func (g *GateRules) SetMode(channelID core.ChannelID, mode string) (core.GateRuleList, error) {
+	if err := g.Service.SetMode(g.Ctx, channelID, mode); err != nil {
+		return core.GateRuleList{}, err
+	}
+	return g.List(channelID, "")
 }

@@ -228,7 +228,7 @@ func (d *Daemon) assembleRuns() {
 	}}
 	wanted := func(g config.AgentGate) {
 		d.gate.Enable(g.Enabled)
-		d.gate.SetMode(g.Mode)
+		d.gate.SetMode(g.Mode, g.Modes)
 	}
 	wanted(d.settings.Current().Gates.AgentGate)
 	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })

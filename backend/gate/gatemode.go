@@ -1,6 +1,13 @@
 package gate
 
-import "loop/backend/core"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"loop/backend/core"
+)
 
 // States of the gate in which it only records; they are those of the settings' mode.
 const (
@@ -9,19 +16,24 @@ const (
 )
 
 // SetMode takes the settings' mode, in which programs are started from now on: record,
-// shadow, or any other word for enforce.
-func (s *Service) SetMode(mode string) {
+// shadow, or any other word for enforce. folders are those that have another one.
+func (s *Service) SetMode(mode string, folders map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown()
-	s.mode = mode
+	s.mode, s.modes = mode, map[string]string{}
+	for dir, m := range folders {
+		if m != "" && m != mode {
+			s.modes[dir] = m
+		}
+	}
 	s.tellStatus(was, false)
 }
 
 // tellStatus tells the page of the status if it is another, or its clock much later.
 func (s *Service) tellStatus(was core.GateStatus, later bool) {
 	st := s.shown()
-	if later || was.State != st.State || was.Text != st.Text || was.Why != st.Why {
+	if later || was.State != st.State || was.Text != st.Text || was.Why != st.Why || !maps.Equal(was.Modes, st.Modes) {
 		s.publish(core.NewEvent(core.EventGateStatus, "", "", s.o.Now(), st), false)
 	}
 }
@@ -29,6 +41,9 @@ func (s *Service) tellStatus(was core.GateStatus, later bool) {
 // shown is the status as a person sees it: a gate that holds, and only records, is not on.
 func (s *Service) shown() core.GateStatus {
 	st := s.status
+	if len(s.modes) > 0 {
+		st.Modes = s.modes // a new one with each change
+	}
 	if st.State != "on" && st.State != "unknown" {
 		return st
 	}
@@ -39,6 +54,9 @@ func (s *Service) shown() core.GateStatus {
 	case stateShadow:
 		st.State, st.Text = stateShadow, "Gate only watches"
 		st.Why = "gates.agentgate.mode is shadow, so what would be asked or denied is only written down. " + holds
+	}
+	for _, dir := range slices.Sorted(maps.Keys(st.Modes)) {
+		st.Why = strings.TrimSpace(fmt.Sprintf("%s In %s its mode is %s.", st.Why, core.Shortened(dir, 200), st.Modes[dir]))
 	}
 	return st
 }

@@ -14,11 +14,11 @@ func TestTheStatusSaysThatItOnlyRecords(t *testing.T) {
 			do   func()
 			want string
 		}{
-			{func() { r.SetMode("record") }, "record"}, // before any program has shown whether it holds
+			{func() { r.SetMode("record", nil) }, "record"}, // before any program has shown whether it holds
 			{func() { r.Probed(nil) }, "record"},
-			{func() { r.SetMode("shadow") }, "shadow"},
-			{func() { r.SetMode("enforce") }, "on"},
-			{func() { r.SetMode("record"); r.Tried(errors.New("no")) }, "broken"},
+			{func() { r.SetMode("shadow", nil) }, "shadow"},
+			{func() { r.SetMode("enforce", nil) }, "on"},
+			{func() { r.SetMode("record", nil); r.Tried(errors.New("no")) }, "broken"},
 			{func() { r.Enable(false) }, "off"},
 			{func() { r.Enable(true) }, "record"},
 		} {
@@ -30,6 +30,22 @@ func TestTheStatusSaysThatItOnlyRecords(t *testing.T) {
 		synctest.Wait()
 		if n := len(r.heard(core.EventGateStatus)); n != 8 {
 			t.Errorf("%d changes were told", n)
+		}
+	})
+}
+
+func TestTheStatusNamesFoldersWithAnotherMode(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.Probed(nil)
+		r.SetMode("enforce", map[string]string{"/app": "shadow", "/same": "enforce", "/none": ""})
+		st := r.Status()
+		if st.State != "on" || len(st.Modes) != 1 || st.Modes["/app"] != "shadow" || st.Why != "In /app its mode is shadow." {
+			t.Errorf("%+v", st)
+		}
+		r.SetMode("enforce", nil)
+		synctest.Wait()
+		if n := len(r.heard(core.EventGateStatus)); n != 3 || r.Status().Modes != nil {
+			t.Errorf("%d changes were told: %+v", n, r.Status())
 		}
 	})
 }

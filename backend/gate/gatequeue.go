@@ -82,8 +82,9 @@ type Service struct {
 	settles *settles
 	out     []outgoing
 	status  core.GateStatus
-	mode    string // of the settings; empty is enforce
-	trial   error  // why the last trial's gate cannot be relied on
+	mode    string            // of the settings; empty is enforce
+	modes   map[string]string // of folders that have another one
+	trial   error             // why the last trial's gate cannot be relied on
 
 	wake chan struct{} // capacity 1: out has something
 }

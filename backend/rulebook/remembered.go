@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -29,10 +27,14 @@ type Answers struct {
 	mu sync.Mutex // one change at a time
 }
 
-// GlobalSettings is the person's own file.
+// GlobalSettings is the person's own file, with its history.
 type GlobalSettings interface {
 	Current() config.Config
+	EditList(ctx context.Context, scope string, ch core.ChannelID, c config.ListChange) error
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
+	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
+	History(ctx context.Context, scope string, ch core.ChannelID) ([]core.SettingsRevision, error)
+	Restore(ctx context.Context, revision string) (core.ChannelID, error)
 }
 
 // Channels finds channels.
@@ -43,53 +45,32 @@ type Channels interface {
 var _ gate.Rules = (*Answers)(nil)
 
 // Remember implements gate.Rules. The newest rule comes first, as the first that
-// matches decides.
+// matches decides; an equal one comes to the front. undo puts everything back as it was, and
+// is a conflict where the rules have been changed since.
 func (m *Answers) Remember(
 	ctx context.Context, scope core.ApprovalScope, ch core.ChannelID, r gate.Rule,
 ) (undo func(context.Context) error, err error) {
-	put := m.everywhere
+	project := core.ChannelID("")
 	if scope == core.ScopeProject {
-		project, err := m.projectOf(ctx, ch)
-		if err != nil {
+		if project, err = m.projectOf(ctx, ch); err != nil {
 			return nil, err
 		}
-		put = func(ctx context.Context, r gate.Rule, in bool) error { return m.inProject(project, r, in) }
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := put(ctx, r, true); err != nil {
+	c := change{action: core.RuleAdd, rule: r, text: "Remembered: " + wordsOf(r)}
+	list, err := m.listOf(project, classOf(r))
+	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) error {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return put(ctx, r, false)
-	}, nil
-}
-
-// everywhere puts a rule into the person's settings, or takes it out.
-func (m *Answers) everywhere(ctx context.Context, r gate.Rule, in bool) error {
-	g := m.Settings.Current().Gates.AgentGate
-	field, value := "file_rules", any(changed(g.FileRules, r.File, in))
-	switch {
-	case r.Command != nil:
-		field, value = "command_rules", changed(g.CommandRules, r.Command, in)
-	case r.Path != nil:
-		field, value = "path_rules", changed(g.PathRules, r.Path, in)
+	if at := slices.Index(list, r.JSON()); at >= 0 {
+		c.action, c.index = core.RuleMove, at
 	}
-	return m.Settings.Set(ctx, globalScope, "", "gates.agentgate."+field, value)
-}
-
-// changed is a list with a rule at its beginning, or without it.
-func changed[R any](list []R, r *R, in bool) []R {
-	if r == nil {
-		return list
+	id, err := m.carryOut(ctx, scope, project, c)
+	if err != nil {
+		return nil, err
 	}
-	rest := slices.DeleteFunc(slices.Clone(list), func(o R) bool { return reflect.DeepEqual(o, *r) })
-	if in {
-		return append([]R{*r}, rest...)
-	}
-	return rest
+	return func(ctx context.Context) error { return m.Undo(ctx, scope, project, id) }, nil
 }
 
 // projectOf is the channel at the top, whose settings its threads and worktrees share.
@@ -115,27 +96,6 @@ const maxDepth = 16
 
 func (m *Answers) file(project core.ChannelID) string {
 	return filepath.Join(m.Home, "gate", "projects", string(project)+".json")
-}
-
-func (m *Answers) inProject(project core.ChannelID, r gate.Rule, in bool) error {
-	p, err := m.read(project)
-	if err != nil {
-		return err
-	}
-	p.FileRules = changed(p.FileRules, r.File, in)
-	p.CommandRules = changed(p.CommandRules, r.Command, in)
-	p.PathRules = changed(p.PathRules, r.Path, in)
-	doc := p.Encode()
-	if _, err := policy.Parse(doc); err != nil {
-		return ruleFailure(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(m.file(project)), 0o700); err != nil {
-		return fmt.Errorf("make folder of rules: %w", err)
-	}
-	if err := atomicfile.Keep(m.file(project), doc); err != nil {
-		return fmt.Errorf("store rule: %w", err)
-	}
-	return nil
 }
 
 // read is what a project's answers have made so far.

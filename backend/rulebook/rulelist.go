@@ -333,6 +333,7 @@ func (b *Book) List(ctx context.Context, id core.ChannelID, name string) (core.G
 	for _, r := range t.rows {
 		t.list.Rules = append(t.list.Rules, r.shown)
 	}
+	t.list.Undo = b.Answers.lastEdit(b.topOf(ctx, t.channel))
 	return t.list, nil
 }
 

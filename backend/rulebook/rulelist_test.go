@@ -115,17 +115,44 @@ func (k *treeOfOne) Channels(context.Context) ([]core.Channel, error) {
 	}, nil
 }
 
+// setInFile is the person's own file as package settings has it.
 type setInFile struct {
 	source *config.Source
 	home   string
+}
+
+func (s *setInFile) editor() config.Editor {
+	return config.Editor{History: config.OpenHistory(filepath.Join(s.home, "history")), Trust: new(config.Trust)}
 }
 
 func (s *setInFile) Current() config.Config { return s.source.Current().Config }
 
 func (s *setInFile) Set(_ context.Context, _ string, _ core.ChannelID, field string, value any) error {
 	defer s.source.Reload()
-	return config.Editor{History: config.OpenHistory(filepath.Join(s.home, "history")), Trust: new(config.Trust)}.
-		Set(config.GlobalFile(s.source.Path()), field, value)
+	return s.editor().Set(config.GlobalFile(s.source.Path()), field, value)
+}
+
+func (s *setInFile) Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error {
+	return s.Set(ctx, scope, ch, field, nil)
+}
+
+func (s *setInFile) EditList(_ context.Context, _ string, _ core.ChannelID, c config.ListChange) error {
+	defer s.source.Reload()
+	return s.editor().List(config.GlobalFile(s.source.Path()), c)
+}
+
+func (s *setInFile) History(context.Context, string, core.ChannelID) ([]core.SettingsRevision, error) {
+	e := s.editor()
+	if err := e.History.Record(config.GlobalFile(s.source.Path()), config.SourceExternal); err != nil {
+		return nil, err
+	}
+	return e.History.List(config.GlobalFile(s.source.Path()))
+}
+
+func (s *setInFile) Restore(_ context.Context, id string) (core.ChannelID, error) {
+	defer s.source.Reload()
+	_, err := s.editor().Restore(id, func(path string) (config.File, bool) { return config.GlobalFile(path), true })
+	return "", err
 }
 
 func TestRulesAreListedInTheirOrder(t *testing.T) {

@@ -71,6 +71,11 @@ func (s *Service) Unset(ctx context.Context, scope string, id core.ChannelID, fi
 	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.Set(f, field, nil) })
 }
 
+// EditList changes one entry of a list in the scope's file.
+func (s *Service) EditList(ctx context.Context, scope string, id core.ChannelID, c config.ListChange) error {
+	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.List(f, c) })
+}
+
 func (s *Service) SetRaw(ctx context.Context, scope string, id core.ChannelID, text, sum string) error {
 	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.SetRaw(f, text, sum) })
 }

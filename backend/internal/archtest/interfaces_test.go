@@ -17,6 +17,7 @@ var wideInterfaces = map[string]string{
 	"backend/guestlink.Callbacks":  "the calls of one protocol, each the handler of a route, judged and counted in one place",
 	"backend/bind.ChannelService":  "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/bind.GateLogService":  "the calls of one bound struct, each passed on to the one service behind it",
+	"backend/bind.GateRuleService": "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/bind.RunService":      "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/bind.SettingsService": "the calls of one bound struct, each passed on to the one service behind it",
 	"backend/imagebuild.Engine":    "one engine, which is asked about images, containers and volumes; a fake keeps them in step",
