@@ -28,6 +28,7 @@ or deny it. The beginning of an id is enough where it is the only one.`
   loop gate allow 3f2a
   loop gate deny 3f2a --scope run`
 	cmd.AddCommand(pending("pending"), a.verdictCommand(true), a.verdictCommand(false))
+	cmd.AddCommand(a.gateRulesCommand(), a.gateModeCommand())
 	cmd.AddCommand(a.gateLogCommands()...)
 	return cmd
 }
@@ -79,6 +80,7 @@ func (j *job) answerGate(id string, ans core.ApprovalAnswer) error {
 		return err
 	}
 	showApproval(j.app.err, at)
+	showRule(j.app.err, at, ans.Scope)
 	ans.Digest = at.Digest
 	done, err := call[core.Approval](j.ctx, j, "Gate.Answer", at.ID, ans)
 	if err != nil {
@@ -108,6 +110,12 @@ func showApproval(p *printer, a core.Approval) {
 	if a.AskedAs != "" {
 		p.line("  asked as %s", a.AskedAs)
 	}
+	if a.From != "" {
+		p.line("  from %s", a.From)
+	}
+	if a.Calls > 1 {
+		p.line("  %d calls wait for this answer", a.Calls)
+	}
 	var chain []string
 	for _, pr := range slices.Backward(a.Processes) {
 		chain = append(chain, oneLine(shortOf(pr), maxLine))
@@ -123,4 +131,14 @@ func showApproval(p *printer, a core.Approval) {
 	if a.DiffNote != "" {
 		p.line("  %s", a.DiffNote)
 	}
+}
+
+// showRule prints what an answer would store.
+func showRule(p *printer, a core.Approval, scope core.ApprovalScope) {
+	i := slices.IndexFunc(a.Offers, func(o core.ApprovalOffer) bool { return o.Scope == scope })
+	if i < 0 || scope != core.ScopeProject && scope != core.ScopeAlways {
+		return
+	}
+	p.line("  stores the rule %s", a.Offers[i].Rule)
+	p.line("  it covers %d of the last %d decisions", len(a.Offers[i].Matches), a.Offers[i].Of)
 }

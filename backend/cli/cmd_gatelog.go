@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,13 +51,82 @@ func (a *app) gateLogCommand() *cobra.Command {
 	cmd := jsonFlag(&cobra.Command{Use: "log", Short: "List what the gate has decided", Args: none})
 	f.on(cmd)
 	cmd.Flags().IntVar(&f.limit, "limit", 200, "how many, of the newest; at most 10000")
+	follow := cmd.Flags().BoolP("follow", "f", false, "go on with those that come, until Ctrl-C")
 	return a.job(cmd, a.connectIdle, func(j *job) error {
 		q, err := f.query(j.ctx, j)
 		if err != nil {
 			return err
 		}
+		if *follow {
+			return j.followRecords(q)
+		}
 		return list(j, recordColumns, "GateLog.Read", q)
 	})
+}
+
+// lookEvery is how often the record is read while it is followed, besides when something
+// is told of it: what a terminal's programs do is not.
+const lookEvery = 2 * time.Second
+
+// followRecords prints records, and those that come, until the job ends.
+func (j *job) followRecords(q core.GateLogQuery) error {
+	events, err := j.Events(j.ctx)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	seen := map[string]bool{}
+	for {
+		all, err := call[[]core.GateRecord](j.ctx, j, "GateLog.Read", q)
+		if j.ctx.Err() != nil {
+			return nil //nolint:nilerr // the person has seen enough
+		}
+		if err != nil {
+			return err
+		}
+		if err := j.printFresh(all, seen); err != nil {
+			return err
+		}
+		clear(seen)
+		for _, r := range all {
+			seen[r.Hash] = true
+		}
+		for told := false; !told; {
+			select {
+			case <-j.ctx.Done():
+				return nil
+			case <-tick.C:
+				told = true
+			case some, ok := <-events:
+				if !ok {
+					return nil
+				}
+				told = slices.ContainsFunc(some, func(e core.Event) bool {
+					return e.Type == core.EventGateDecided || e.Type == core.EventGateResolved
+				})
+			}
+		}
+	}
+}
+
+// printFresh prints the records that were not seen before, a line each.
+func (j *job) printFresh(all []core.GateRecord, seen map[string]bool) error {
+	for _, r := range all {
+		if seen[r.Hash] {
+			continue
+		}
+		if j.asJSON {
+			raw, err := json.Marshal(r)
+			if err != nil {
+				return fmt.Errorf("encode record: %w", err)
+			}
+			j.out.line("%s", raw)
+			continue
+		}
+		j.out.line("%s", strings.Join(recordColumns.row(r), "  "))
+	}
+	return nil
 }
 
 var recordColumns = columns[core.GateRecord]{[]string{"TIME", "ID", "DECISION", "BY", "CALLS", "WHAT"}, func(r core.GateRecord) []string {

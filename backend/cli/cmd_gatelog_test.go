@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,5 +51,43 @@ func TestGateLogCommands(t *testing.T) {
 				t.Fatalf("exit %d, said %q", code, said)
 			}
 		})
+	}
+}
+
+func TestGateLogIsFollowed(t *testing.T) {
+	r := newRig(t)
+	one, two := core.GateRecord{Operation: "read", Target: "/one", Hash: "1"}, core.GateRecord{Operation: "read", Target: "/two", Hash: "2"}
+	reads := 0
+	r.fake.handle = func(method string, _ []json.RawMessage) (any, bool, error) {
+		if method != "GateLog.Read" {
+			return nil, false, nil
+		}
+		if reads++; reads == 1 {
+			r.fake.publish(core.EventGateDecided, "run1", false, core.GateDecisions{})
+			return []core.GateRecord{one}, true, nil
+		}
+		r.fake.drop()
+		return []core.GateRecord{one, two}, true, nil
+	}
+	if code := r.run("gate", "log", "--follow"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, r.err.String())
+	}
+	if said := r.out.String(); strings.Count(said, "/one") != 1 || strings.Count(said, "/two") != 1 {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestAnAnswerForGoodShowsItsRule(t *testing.T) {
+	r := newRig(t)
+	held := core.Approval{ID: "3f2a", Title: "Write to a file", Target: "/a", From: "/tmp/a", Calls: 3, Digest: "d",
+		Offers: []core.ApprovalOffer{{Scope: core.ScopeAlways, Rule: `{"paths":["/a"]}`, Of: 9}}}
+	r.fake.answers["Gate.Pending"], r.fake.answers["Gate.Answer"] = []core.Approval{held}, core.Approval{State: core.ApprovalAllowed}
+	if code := r.run("gate", "allow", "3f2a", "--scope", "always"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	for _, want := range []string{"from /tmp/a", "3 calls wait", `stores the rule {"paths":["/a"]}`, "of the last 9 decisions"} {
+		if !strings.Contains(r.err.String(), want) {
+			t.Errorf("no %q in %q", want, r.err.String())
+		}
 	}
 }
