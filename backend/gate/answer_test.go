@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/wire"
 )
 
@@ -398,6 +399,34 @@ func TestRulesMatchThisAlone(t *testing.T) {
 	} {
 		if got := ruleOf(wire.Approval{Kind: "file", Operation: "write", Target: target}, core.ApprovalAllowed).JSON(); got != want {
 			t.Errorf("%s: %s", target, got)
+		}
+	}
+	for target, want := range map[string]string{
+		"/src/app/.git/config": `{"paths":["/src/app/.git/config{,.lock}"],"operations":["write","create","delete"],"decision":"allow"}`,
+		"/home/ana/.gitconfig": `{"paths":["/home/ana/.gitconfig{,.lock}"],"operations":["write","create","delete"],"decision":"allow"}`,
+	} {
+		a := wire.Approval{Kind: "file", Operation: "write", Target: target, Category: string(policy.Startup)}
+		got := ruleOf(a, core.ApprovalAllowed)
+		if got.JSON() != want {
+			t.Errorf("%s: %s", target, got.JSON())
+		}
+		e, err := policy.Compile(policy.Policy{DefaultDecision: policy.Approve, FileRules: []policy.FileRule{*got.File}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, ops := range map[string][]policy.Operation{target: {policy.Write, policy.Create}, target + ".lock": {policy.Create, policy.Write, policy.Delete}} {
+			for _, op := range ops {
+				if e.File(op, file).Decision != policy.Allow {
+					t.Errorf("git asks again to %s %s", op, file)
+				}
+			}
+		}
+	}
+	for _, a := range []wire.Approval{
+		{Kind: "file", Operation: "write", Target: "/a\ufffdb"}, {Kind: "connect", Target: "/run/\ufffd"}, {Kind: "execve", Target: "x \ufffd", From: "/bin/x"},
+	} {
+		if storable(a) {
+			t.Errorf("a rule is offered for %q", a.Target)
 		}
 	}
 	got := ruleOf(wire.Approval{Kind: "execve", Target: "rm -rf /x.y", From: "/usr/bin/rm"}, core.ApprovalDenied).JSON()

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"loop/backend/core"
 	"loop/backend/policy"
@@ -49,9 +50,25 @@ func ruleOf(a wire.Approval, state core.ApprovalState) Rule {
 	case wire.KindConnect:
 		return Rule{Path: &policy.PathRule{Pattern: literal(a.Target), Decision: d}}
 	}
-	return Rule{File: &policy.FileRule{
-		Paths: []string{literal(a.Target)}, Operations: []policy.Operation{policy.Operation(a.Operation)}, Decision: d,
-	}}
+	op := policy.Operation(a.Operation)
+	if isGit(a.Target) && policy.Category(a.Category) == policy.Startup {
+		// Git writes its configuration beside it and renames, so that the file itself is not all.
+		if rules := policy.Suggest(op, a.Target, placeOf(a)); len(rules) > 0 {
+			r := rules[0]
+			r.Decision = d
+			return Rule{File: &r}
+		}
+	}
+	return Rule{File: &policy.FileRule{Paths: []string{literal(a.Target)}, Operations: []policy.Operation{op}, Decision: d}}
+}
+
+// placeOf is as much of a container's layout as an act shows: the repository whose
+// configuration it changes, which git does by way of a lock file beside it.
+func placeOf(a wire.Approval) policy.Place {
+	if root, _, in := strings.Cut(a.Target, "/.git/"); in && path.IsAbs(root) && path.Clean(root) == root && root != "/" {
+		return policy.Place{Workspaces: []string{root}}
+	}
+	return policy.Place{}
 }
 
 // programOf is the name of the file that would be executed, and its arguments. It is not
@@ -71,8 +88,12 @@ func programOf(a wire.Approval) (name, args string, ok bool) {
 	return name, "", false
 }
 
-// storable says that a rule can tell an act from others, and tells it again.
+// storable says that a rule can tell an act from others, and tells it again. What is not
+// UTF-8 reaches Loop with another character in its place, and no rule would match it.
 func storable(a wire.Approval) bool {
+	if strings.ContainsRune(a.Target+a.From, utf8.RuneError) {
+		return false
+	}
 	if a.Kind != wire.KindExec {
 		return true
 	}
