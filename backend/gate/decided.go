@@ -156,7 +156,11 @@ func (s *Service) read(who *asker, t core.Told) (report, error) {
 			return r, errors.New("unknown kind or category")
 		}
 		age := min(time.Duration(one.AgeMs)*time.Millisecond, maxAge)
-		rec := s.recordOf(who, a, outcome{state: core.ApprovalDenied, by: byRule(a.Rule)}, 0, int(one.Calls))
+		d := outcome{state: core.ApprovalDenied, by: byRule(a.Rule)}
+		if one.Allowed {
+			d.state = core.ApprovalAllowed
+		}
+		rec := s.recordOf(who, a, d, 0, int(one.Calls))
 		rec.At = r.at.Add(-age)
 		r.acts = append(r.acts, decision{act: a, record: rec, message: core.Shortened(one.Message, 500), age: age})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/wire"
 )
 
@@ -260,6 +261,20 @@ func FuzzTold(f *testing.F) {
 			if o.record.Calls < 0 || len(o.event.Data) > 1<<20 {
 				t.Fatalf("%+v", o)
 			}
+		}
+	})
+}
+
+// TestWhatWouldHaveBeenAskedIsWrittenDown: with its object, as allowed.
+func TestWhatWouldHaveBeenAskedIsWrittenDown(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		d := deniedRead(2)
+		d.Rule, d.Allowed = policy.WouldAsk+"startup.shell", true
+		r.tells("spawn1", 1, wire.Decisions{Policy: 4, Denied: []wire.Denial{d}})
+		r.pass(2 * settling)
+		list := r.audit.all()
+		if len(list) != 1 || list[0].Decision != "allowed" || list[0].Target != d.Target || list[0].Calls != 2 || list[0].Rule != d.Rule || list[0].By != "a rule" {
+			t.Errorf("%+v", list)
 		}
 	})
 }

@@ -120,7 +120,7 @@ func (s *Service) conclude(k gatherKey, g *gathered) {
 	for i, one := range g.acts {
 		g.acts[i].record.Tool = k.tool
 		if !one.written {
-			s.recent.add(g.who.ChannelID, one.act, core.ApprovalDenied, one.record.At)
+			s.recent.add(g.who.ChannelID, one.act, core.ApprovalState(one.record.Decision), one.record.At)
 			s.out = append(s.out, outgoing{record: g.acts[i].record})
 		}
 	}

@@ -9,6 +9,13 @@ const (
 	Approve Decision = "approve" // a person decides
 )
 
+// What stands before the id of a rule that only says what it would have done: such a rule
+// allows, and its calls are written down one by one, as denied ones are.
+const (
+	WouldAsk  = "would ask: "
+	WouldDeny = "would deny: "
+)
+
 // Operation is what is done to a file.
 type Operation string
 

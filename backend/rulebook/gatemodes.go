@@ -75,4 +75,4 @@ func passing[R any](rules []R, of func(r *R, i int) (policy.Category, *policy.De
 }
 
 // would goes before the id of a rule in the record of what it would have done.
-var would = map[policy.Decision]string{policy.Approve: "would ask: ", policy.Deny: "would deny: "}
+var would = map[policy.Decision]string{policy.Approve: policy.WouldAsk, policy.Deny: policy.WouldDeny}

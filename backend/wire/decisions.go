@@ -51,6 +51,8 @@ type Denial struct {
 	Calls     int64     `json:"calls"`
 	AgeMs     int64     `json:"age_ms"`              // how long before it was told the first of them came
 	Processes []Process `json:"processes,omitempty"` // of the first: the caller, then its parents
+	// Allowed says that the calls were performed: the rule only names what it would have done.
+	Allowed bool `json:"allowed,omitempty"`
 }
 
 // maxCalls bounds a count: a kernel makes fewer in an hour, and sums of counts stay far

@@ -91,6 +91,7 @@ func (t *tally) count(c *call) {
 		if t.unruled.Add(1) == 1 {
 			t.nudge()
 		}
+	case rank(r.verdict.Decision) == 0 && onlyWould(r.verdict.Rule) && t.list(c, r):
 	case rank(r.verdict.Decision) == 0:
 		t.allow(ruleOperation{cut(r.verdict.Rule, wire.MaxRuleID), r.what.operation()})
 	default:
@@ -109,31 +110,56 @@ func (t *tally) allow(k ruleOperation) {
 	t.nudge()
 }
 
+// onlyWould tells whether a rule only says what it would have done.
+func onlyWould(rule string) bool {
+	return strings.HasPrefix(rule, policy.WouldAsk) || strings.HasPrefix(rule, policy.WouldDeny)
+}
+
+// list lists a call that was only allowed because its rule does not hold yet, where that
+// leaves half of the room to denials.
+func (t *tally) list(c *call, r *ruling) bool {
+	t.mu.Lock()
+	room := t.denied[keyOf(r)] != nil || len(t.denied) < wire.MaxDenials/2
+	t.mu.Unlock()
+	if room {
+		t.deny(c, r)
+	}
+	return room
+}
+
+func keyOf(r *ruling) denialKey {
+	return denialKey{cut(r.verdict.Rule, wire.MaxRuleID), r.what.operation(), cut(r.what.target, wire.MaxToldTarget)}
+}
+
+// deny lists a call, or counts it where it is listed already.
 func (t *tally) deny(c *call, r *ruling) {
-	k := denialKey{cut(r.verdict.Rule, wire.MaxRuleID), r.what.operation(), cut(r.what.target, wire.MaxToldTarget)}
+	k := keyOf(r)
 	defer t.nudge()
-	if t.known(k, nil) {
+	allowed := rank(r.verdict.Decision) == 0
+	if t.known(k, nil, allowed) {
 		return
 	}
 	d := &wire.Denial{Kind: r.what.kind, Operation: k.operation, Target: k.target, Rule: k.rule, Category: string(r.verdict.Category),
-		Message: cut(r.verdict.Message, wire.MaxCommand), Call: c.name, Calls: 1}
+		Message: cut(r.verdict.Message, wire.MaxCommand), Call: c.name, Calls: 1, Allowed: allowed}
 	for _, p := range c.chain() {
 		if len(d.Processes) < maxNamed {
 			p.Exe, p.Command = cut(p.Exe, wire.MaxCommand), cut(p.Command, wire.MaxCommand)
 			d.Processes = append(d.Processes, p)
 		}
 	}
-	t.known(k, d) // another thread may have been faster
+	t.known(k, d, allowed) // another thread may have been faster
 }
 
-// known counts a denied call that is listed already, or for which there is no room. One
+// known counts a call that is listed already, or for which there is no room. One
 // that is neither is listed as fresh, if that is given.
-func (t *tally) known(k denialKey, fresh *wire.Denial) bool {
+func (t *tally) known(k denialKey, fresh *wire.Denial, allowed bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch d := t.denied[k]; {
 	case d != nil:
 		d.Calls++
+	case len(t.denied) >= wire.MaxDenials && allowed:
+		t.others++
 	case len(t.denied) >= wire.MaxDenials:
 		t.more++
 	case fresh == nil:

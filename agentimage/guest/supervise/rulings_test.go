@@ -99,3 +99,43 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatARuleWouldHaveDoneIsNamed: in the mode that only watches, with half of the room
+// left to denials.
+func TestWhatARuleWouldHaveDoneIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, told := tallied(t)
+		would := policy.Verdict{Decision: policy.Allow, Rule: policy.WouldAsk + "startup.shell", Category: policy.Startup}
+		for range 3 {
+			s.decided(would, "/home/u/.bashrc")
+		}
+		for i := range 100 {
+			s.decided(would, fmt.Sprint("/home/u/.config/fish/conf.d/", i))
+		}
+		s.decided(policy.Verdict{Decision: policy.Deny, Rule: "keys"}, "/key")
+		close(s.stop)
+		s.wg.Wait()
+		var named, denied, counted int64
+		for _, d := range *told {
+			for _, one := range d.Denied {
+				if one.Allowed {
+					named += one.Calls
+				} else {
+					denied += one.Calls
+				}
+			}
+			for _, one := range d.Allowed {
+				counted += one.Calls
+			}
+			if d.Uncounted+d.AllowedMore > 0 {
+				t.Errorf("%+v", d)
+			}
+		}
+		if first := (*told)[0].Denied[0]; first.Target != "/home/u/.bashrc" || first.Calls != 3 || !first.Allowed || first.Rule != would.Rule {
+			t.Errorf("%+v", first)
+		}
+		if named < wire.MaxDenials/2 || named+counted != 103 || denied != 1 {
+			t.Errorf("%d named, %d counted, %d denied", named, counted, denied)
+		}
+	})
+}
