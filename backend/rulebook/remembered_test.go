@@ -166,6 +166,29 @@ func (r *bookRig) ruleOf(id string) core.GateRule {
 	return core.GateRule{}
 }
 
+func TestTheFirstRuleIsTakenBack(t *testing.T) {
+	r := newBookRig(t)
+	if err := os.Remove(r.source.Path()); err != nil {
+		t.Fatal(err)
+	}
+	r.source.Reload()
+	add := core.GateRuleEdit{Action: core.RuleAdd, Scope: core.ScopeAlways, Class: core.RuleOfSockets, Rule: `{"pattern":"/s","decision":"deny"}`}
+	for range 2 { // once more, as there is a file by then
+		if err := r.Edit(t.Context(), add); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Answers.Settings.Current().Gates.AgentGate.PathRules); n != 1 {
+			t.Fatalf("%d rules", n)
+		}
+		if err := r.Undo(t.Context(), "", ""); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Answers.Settings.Current().Gates.AgentGate.PathRules); n != 0 {
+			t.Fatalf("%d rules", n)
+		}
+	}
+}
+
 func TestRulesAreExportedAndImported(t *testing.T) {
 	r := newBookRig(t)
 	ctx := t.Context()

@@ -35,7 +35,9 @@ type edit struct {
 	Text    string             `json:"text"`
 	Scope   core.ApprovalScope `json:"scope"`
 	Project core.ChannelID     `json:"project,omitempty"`
+	Class   core.GateRuleClass `json:"class"`
 	// Before and After are the revisions of the settings, or the documents of a project.
+	// Before is empty where there was no file yet.
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
@@ -97,7 +99,8 @@ func (m *Answers) listOf(project core.ChannelID, class core.GateRuleClass) (out 
 
 // carryOut makes a change and keeps how to take it back. The lock is held.
 func (m *Answers) carryOut(ctx context.Context, scope core.ApprovalScope, project core.ChannelID, c change) (id string, err error) {
-	e := edit{ID: core.NewID(), At: time.Now().UTC(), Text: core.Shortened(c.text, 300), Scope: scope, Project: project}
+	e := edit{ID: core.NewID(), At: time.Now().UTC(), Text: core.Shortened(c.text, 300), Scope: scope, Project: project,
+		Class: classOf(c.rule)}
 	if project != "" {
 		e.Before, e.After, err = m.inProject(project, c)
 	} else {
@@ -259,8 +262,11 @@ func (m *Answers) takeBack(ctx context.Context, e edit) error {
 		if now != e.After {
 			return changed
 		}
-		if e.Before == e.After {
+		switch e.Before {
+		case e.After:
 			return nil
+		case "": // the rule is all there is
+			return m.Settings.Unset(ctx, globalScope, "", "gates.agentgate."+string(e.Class))
 		}
 		_, err = m.Settings.Restore(ctx, e.Before)
 		return err
