@@ -80,7 +80,7 @@ func (j *job) followRecords(q core.GateLogQuery) error {
 	for {
 		all, err := call[[]core.GateRecord](j.ctx, j, "GateLog.Read", q)
 		if j.ctx.Err() != nil {
-			return nil //nolint:nilerr // the person has seen enough
+			return nil // the person has seen enough
 		}
 		if err != nil {
 			return err

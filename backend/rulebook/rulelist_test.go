@@ -98,8 +98,8 @@ func (noAudit) Append(gate.Record) error { return nil }
 
 type treeOfOne struct{ dir string }
 
-func (k *treeOfOne) Channel(_ context.Context, id core.ChannelID) (core.Channel, error) {
-	all, _ := k.Channels(nil)
+func (k *treeOfOne) Channel(ctx context.Context, id core.ChannelID) (core.Channel, error) {
+	all, _ := k.Channels(ctx)
 	for _, ch := range all {
 		if ch.ID == id {
 			return ch, nil

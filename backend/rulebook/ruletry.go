@@ -229,7 +229,8 @@ func (t *table) steps(c call, decides int) (out []core.GateTryStep) {
 		if r.shown.Class != c.class && r.shown.Class != core.RuleOfAll {
 			continue
 		}
-		n, step, verb := r.shown.Number, core.GateTryStep{}, verbOf[policy.Decision(r.shown.Decision)]
+		var step core.GateTryStep
+		n, verb := r.shown.Number, verbOf[policy.Decision(r.shown.Decision)]
 		matches := r.shown.Class == core.RuleOfAll
 		if e := r.alone(); len(r.rules) > 0 && e != nil {
 			matches = c.judge(e).Rule == soleRule

@@ -284,8 +284,9 @@ func (l *Log) Holds(e Entry) (of int, broken string, err error) {
 		case e.Line - 1:
 			before = textAt(line, []byte(`"hash":"`))
 		case e.Line:
-			r, want := e.Record, ""
-			if want, err = hashOf(r); err != nil {
+			r := e.Record
+			want, err := hashOf(r)
+			if err != nil {
 				return 0, "", err
 			}
 			canonical, err := json.Marshal(r)
