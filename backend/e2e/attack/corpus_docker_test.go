@@ -53,51 +53,57 @@ func TestAttacks(t *testing.T) {
 	for i, agent := range agents() {
 		t.Run(fmt.Sprintf("agent%d", agent), func(t *testing.T) {
 			b := newBox(t, agent)
-			var lines []string
 			for _, e := range corpus() {
 				t.Run(e.id, func(t *testing.T) {
-					lines = append(lines, e.report(b.free(t, e), b.gated(t, e, true, e.limit)))
+					free, gated := b.free(t, e), b.gated(t, e, true, e.limit)
+					report(t, e.id, e.says(free, gated))
 					if i == 0 {
 						b.gated(t, e, false, e.writes)
 					}
 				})
 			}
-			writeReport(t, agent, lines)
 		})
 	}
 }
 
+// trial is what came of an attack.
+type trial struct {
+	outcome
+	broken []string
+	output string
+}
+
 // free runs an attack without a gate.
-func (b *box) free(t *testing.T, e entry) []string {
+func (b *box) free(t *testing.T, e entry) trial {
 	t.Helper()
-	broken, out := b.attack(t, e, nil)
+	r := b.attack(t, e, nil)
 	switch {
-	case e.free == "" && len(broken) == 0:
-		t.Errorf("%s gets nowhere without a gate either, so this proves nothing:\n%s", e.what, out)
-	case e.free != "" && len(broken) > 0:
-		t.Errorf("%s is said to get nowhere even without a gate (%s), and does:\n%s\n%s", e.what, e.free, strings.Join(broken, "\n"), out)
+	case e.free == "" && len(r.broken) == 0:
+		t.Errorf("%s gets nowhere without a gate either, so this proves nothing:\n%s", e.what, r.output)
+	case e.free != "" && len(r.broken) > 0:
+		t.Errorf("%s is said to get nowhere even without a gate (%s), and does:\n%s\n%s", e.what, e.free, strings.Join(r.broken, "\n"), r.output)
 	}
-	return broken
+	return r
 }
 
 // gated runs it under the policy.
-func (b *box) gated(t *testing.T, e entry, reads bool, limit string) []string {
+func (b *box) gated(t *testing.T, e entry, reads bool, limit string) trial {
 	t.Helper()
-	broken, out := b.attack(t, e, rules(t, reads))
+	r := b.attack(t, e, rules(t, reads))
 	if !reads && !e.memory { // such a policy lets every file be read
-		broken = slices.DeleteFunc(broken, func(what string) bool { return what == secretRead })
+		r.broken = slices.DeleteFunc(r.broken, func(what string) bool { return what == secretRead })
 	}
 	switch {
-	case limit == "" && len(broken) > 0:
-		t.Errorf("%s got through (rules for reads: %v):\n%s\n%s", e.what, reads, strings.Join(broken, "\n"), out)
-	case limit != "" && len(broken) == 0 && e.rounds == [2]int{}: // a race may be lost by chance
-		t.Errorf("%s is a known limit (%s), and did not get through (rules for reads: %v): strike the limit\n%s", e.what, limit, reads, out)
+	case limit == "" && len(r.broken) > 0:
+		t.Errorf("%s got through (rules for reads: %v):\n%s\n%s", e.what, reads, strings.Join(r.broken, "\n"), r.output)
+	case limit != "" && len(r.broken) == 0:
+		t.Errorf("%s is a known limit (%s), and did not get through (rules for reads: %v): strike the limit\n%s", e.what, limit, reads, r.output)
 	}
-	return broken
+	return r
 }
 
 // attack makes a place, lets the attack at it, and says what it broke.
-func (b *box) attack(t *testing.T, e entry, policy []byte) (broken []string, output string) {
+func (b *box) attack(t *testing.T, e entry, policy []byte) trial {
 	t.Helper()
 	p := b.place(t)
 	if e.neighbour != "" {
@@ -128,6 +134,10 @@ func (b *box) attack(t *testing.T, e entry, policy []byte) (broken []string, out
 			t.Errorf("%s: %d, want %d (gate: %v)\n%s", what, o.Count[what], n, policy != nil, text)
 		}
 	}
+	if o.Count["inconclusive"] > 0 {
+		t.Errorf("a race has shown nothing (gate: %v):\n%s", policy != nil, text)
+	}
+	var broken []string
 	if e.broken != nil {
 		broken = e.broken(t, p)
 	} else {
@@ -138,7 +148,7 @@ func (b *box) attack(t *testing.T, e entry, policy []byte) (broken []string, out
 			broken = append(broken, fmt.Sprintf("%s: %d", what, n))
 		}
 	}
-	return broken, fmt.Sprintf("%s\n%+v", text, exit)
+	return trial{o, broken, fmt.Sprintf("%s\n%+v", text, exit)}
 }
 
 // hesitates allows what is asked once the attack, or the test for it, has changed
@@ -167,7 +177,7 @@ func (e entry) hesitates(t *testing.T, p *place, asked chan<- string) person {
 		if err := os.WriteFile(filepath.Join(p.host, "open/asked"), nil, 0o644); err != nil {
 			t.Error(err)
 		}
-		limit, cancel := context.WithTimeout(ctx, 20*time.Second)
+		limit, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
@@ -196,10 +206,10 @@ func parse(text string) (outcome, bool) {
 	return o, false
 }
 
-// report is a line for people: what was expected and what came.
-func (e entry) report(free, gated []string) string {
-	say := func(broken []string) string {
-		if len(broken) > 0 {
+// says is for people: what was expected and what came.
+func (e entry) says(free, gated trial) string {
+	say := func(r trial) string {
+		if len(r.broken) > 0 {
 			return "gets through"
 		}
 		return "refused"
@@ -208,21 +218,13 @@ func (e entry) report(free, gated []string) string {
 	if e.limit != "" {
 		expected, note = "gets through", "  limit: "+e.limit
 	}
-	control := "without a gate it " + say(free)
+	actual, control := say(gated), "without a gate it "+say(free)
+	if n := gated.Count; n["tries"] > 0 {
+		actual += fmt.Sprintf(" (of %d tries %d allowed, %d won)", n["tries"], n["allowed"], n["won"])
+		control += fmt.Sprintf(" (of %d tries %d won)", free.Count["tries"], free.Count["won"])
+	}
 	if e.free != "" {
 		control += " (" + e.free + ")"
 	}
-	return fmt.Sprintf("%-10s %-60s expected: %s; actual: %s; %s%s", e.id, e.what, expected, say(gated), control, note)
-}
-
-// writeReport writes the lines to the folder of LOOP_ATTACK_REPORT, and to the test's log.
-func writeReport(t *testing.T, agent int, lines []string) {
-	t.Helper()
-	text := strings.Join(lines, "\n") + "\n"
-	t.Log("\n" + text)
-	if dir := os.Getenv("LOOP_ATTACK_REPORT"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("attacks-agent%d.txt", agent)), []byte(text), 0o644); err != nil {
-			t.Error(err)
-		}
-	}
+	return fmt.Sprintf("%s: expected: %s; actual: %s; %s%s", e.what, expected, actual, control, note)
 }

@@ -49,7 +49,7 @@ func (b *box) place(tb testing.TB) *place {
 	}
 	free := strings.Repeat("GOOD ", 8) + "\n"
 	for file, text := range map[string]string{
-		"deny/secret": p.secret, "dent/secret": free, "ask/file": "as it was before anybody asked\n", ".git/config": "[core]\n", ".git/confih": free,
+		"deny/secret": p.secret, "dent/secret": free, "ask/file": "as it was before anybody asked\n", ".git/config": "[core]\n", ".git/good": free,
 		"box/inner/secret": p.secret, "open/good": free, "mid/sub/secret": "mid\n", "tight/file": free, "tight/filf": "",
 	} {
 		check(os.WriteFile(filepath.Join(p.host, file), []byte(text), 0o644))

@@ -3,29 +3,32 @@
 package main
 
 import (
+	"errors"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// The races change a call's arguments while it is judged. Two names differ in one
-// byte, so that one store turns the one into the other.
+// The races change a call's arguments while it is judged. One store turns one name into
+// the other.
+//
+// How the threads take turns is the kernel's affair, so that a race is not over after its
+// rounds: it goes on until it has shown something. Without a gate that is a win; with one,
+// that both names came to be judged.
 
 func raceAttacks() []attack {
 	return []attack{
 		{"A1", func(p place, r *report) { raceNames(p.at("dent/secret"), p.secret(), unix.O_RDONLY, r) }},
 		{"A1-write", func(p place, r *report) { raceNames(p.at("dent/secret"), p.secret(), unix.O_WRONLY|unix.O_APPEND, r) }},
 		{"X1", func(p place, r *report) {
-			raceNames(p.at(".git/confih"), p.at(".git/config"), unix.O_WRONLY|unix.O_APPEND, r)
+			raceNames(p.at(".git/good"), p.at(".git/config"), unix.O_WRONLY|unix.O_APPEND, r)
 		}},
-		{"X2", func(p place, r *report) {
-			raceNames(p.at("tight/file"), p.at("tight/filf"), unix.O_WRONLY|unix.O_APPEND, r)
-		}},
+		{"X2", raceAcrossChange},
 		{"A2", raceExec},
 		{"A19", raceFromOtherProcess},
 		{"X3", raceParentFolder},
@@ -36,12 +39,12 @@ func raceAttacks() []attack {
 // flipped is a path that changes by itself.
 type flipped struct {
 	path unsafe.Pointer
-	word *uint32
-	a, b uint32 // the word of the one name and of the other
+	word *uint64
+	a, b uint64 // the word of the one name and of the other
 }
 
-// flip prepares two names of one length that differ in one byte. The memory is shared
-// and below 4 GiB, so that other processes can have it too.
+// flip prepares two names that differ in at most eight bytes, in memory that processes
+// may share.
 func flip(one, other string) (flipped, error) {
 	page, err := unix.MmapPtr(-1, 0, nil, uintptr(unix.Getpagesize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
 	if err != nil {
@@ -51,12 +54,14 @@ func flip(one, other string) (flipped, error) {
 	for one[at] == other[at] {
 		at++
 	}
-	buf := unsafe.Slice((*byte)(page), unix.Getpagesize())
-	copy(buf, one)
-	f := flipped{path: page, word: (*uint32)(unsafe.Add(page, at&^3))}
-	f.a = *f.word
-	buf[at] = other[at]
+	path := unsafe.Add(page, 8-at%8) // the first byte that differs is the first of a word
+	f := flipped{path: path, word: (*uint64)(unsafe.Add(path, at))}
+	buf := unsafe.Slice((*byte)(path), unix.Getpagesize()-8)
+	copy(buf, other+"\x00")
 	f.b = *f.word
+	*f.word = 0
+	copy(buf, one+"\x00")
+	f.a = *f.word
 	return f, nil
 }
 
@@ -68,15 +73,58 @@ func (f flipped) run() (stop func()) {
 	wg.Go(func() {
 		runtime.LockOSThread()
 		for !done.Load() {
-			atomic.StoreUint32(f.word, f.a)
-			atomic.StoreUint32(f.word, f.b)
+			atomic.StoreUint64(f.word, f.a)
+			atomic.StoreUint64(f.word, f.b)
 		}
 	})
 	return func() { done.Store(true); wg.Wait() }
 }
 
+// raced is what came of the rounds of a race.
+type raced struct {
+	tries, won int            // won: the closed one
+	allowed    int            // the free one
+	refused    int            // for want of a permission
+	other      map[string]int // other errors
+}
+
+// shown says that the race has shown something.
+func (n *raced) shown() bool { return n.won > 0 || n.allowed > 0 && n.refused > 0 }
+
+// hasWon is for races that must be won.
+func (n *raced) hasWon() bool { return n.won > 0 }
+
+// race tries until enough has been seen, but at least so many times.
+func race(times int, enough func(*raced) bool, try func(*raced)) *raced {
+	n := &raced{other: make(map[string]int)}
+	began := time.Now()
+	for {
+		if n.tries >= times && (enough(n) || time.Since(began) > raceLasts) {
+			return n
+		}
+		n.tries++
+		try(n)
+	}
+}
+
+// raceLasts bounds races that show nothing.
+const raceLasts = time.Minute
+
+// count reports a race.
+func (n *raced) count(r *report, prefix string) {
+	r.count(prefix+"tries", n.tries)
+	r.count(prefix+"allowed", n.allowed)
+	r.count(prefix+"refused", n.refused)
+	r.count(prefix+"won", n.won)
+	for name, times := range n.other {
+		r.count(prefix+name, times)
+	}
+	if !n.shown() {
+		r.count("inconclusive", 1)
+	}
+}
+
 // raceNames opens a path that changes between a name that is free and one that is not.
-// The test sees on the disk what was written, and in Got what was read.
 func raceNames(one, other string, flags int, r *report) {
 	f, err := flip(one, other)
 	if !r.tried("mmap", err) {
@@ -84,29 +132,58 @@ func raceNames(one, other string, flags int, r *report) {
 	}
 	stop := f.run()
 	defer stop()
-	f.opens(flags, r)
+	race(rounds(2000), (*raced).shown, opener(f.path, flags, other, r)).count(r, "")
 }
 
-// opens opens the path many times. Files whose text begins with “GOOD” are the free ones.
-func (f flipped) opens(flags int, r *report) {
+// raceAcrossChange races for a file that is closed meanwhile: until it is told that this
+// is so, and then as other races do. What it wins then counts.
+func raceAcrossChange(p place, r *report) {
+	f, err := flip(p.at("tight/file"), p.at("tight/filf"))
+	if !r.tried("mmap", err) {
+		return
+	}
+	stop := f.run()
+	defer stop()
+	try := opener(f.path, unix.O_WRONLY|unix.O_APPEND, p.at("tight/filf"), r)
+	told := func(n *raced) bool { return n.tries%64 == 0 && unix.Access(p.free("told"), unix.F_OK) == nil }
+	race(0, told, try).count(r, "before ")
+	race(rounds(2000), (*raced).shown, try).count(r, "")
+}
+
+// opener opens a path and looks which file that has led to.
+func opener(path unsafe.Pointer, flags int, closed string, r *report) func(*raced) {
+	var secret, st unix.Stat_t
+	r.tried("stat", unix.Stat(closed, &secret))
 	buf := make([]byte, 64)
 	cwd := unix.AT_FDCWD
-	for range rounds(2000) {
-		fd, err := call(unix.SYS_OPENAT, uintptr(cwd), uintptr(f.path), uintptr(flags|unix.O_CLOEXEC|unix.O_NOCTTY))
+	return func(n *raced) {
+		fd, err := call(unix.SYS_OPENAT, uintptr(cwd), uintptr(path), uintptr(flags|unix.O_CLOEXEC|unix.O_NOCTTY))
 		if err != nil {
-			r.count("refused", 1)
-			continue
+			n.failed(err)
+			return
+		}
+		if unix.Fstat(fd, &st) == nil && st.Dev == secret.Dev && st.Ino == secret.Ino {
+			n.won++
+			if flags&unix.O_WRONLY == 0 {
+				got, _ := unix.Read(fd, buf)
+				r.Got = string(buf[:max(got, 0)])
+			}
+		} else {
+			n.allowed++
 		}
 		if flags&unix.O_WRONLY != 0 {
 			_, _ = unix.Write(fd, []byte("x"))
-			r.count("opened", 1)
-		} else if n, _ := unix.Read(fd, buf); strings.HasPrefix(string(buf[:n]), "GOOD") {
-			r.count("opened", 1)
-		} else {
-			r.count("won", 1)
-			r.Got = string(buf[:n])
 		}
 		_ = unix.Close(fd)
+	}
+}
+
+func (n *raced) failed(err error) {
+	e, _ := errors.AsType[unix.Errno](err)
+	if e == unix.EACCES {
+		n.refused++
+	} else {
+		n.other[unix.ErrnoName(e)]++
 	}
 }
 
@@ -121,23 +198,23 @@ func raceExec(p place, r *report) {
 	stop := f.run()
 	defer stop()
 	runtime.LockOSThread()
-	for range rounds(300) {
+	race(rounds(300), (*raced).shown, func(n *raced) {
 		pid := vforkExec(f.path, unsafe.Pointer(&argv[0]), unsafe.Pointer(&envp[0]))
 		if pid < 0 {
-			r.tried("vfork", unix.Errno(-pid))
+			n.other["vfork"]++
 			return
 		}
 		var ws unix.WaitStatus
 		_, err := unix.Wait4(pid, &ws, 0, nil)
-		if err == nil && ws.ExitStatus() == 0 {
-			r.count("ran", 1)
-		} else {
-			r.count("refused", 1)
+		switch {
+		case err != nil || ws.ExitStatus() != 0:
+			n.refused++
+		case n.won == 0 && unix.Access(p.marker(), unix.F_OK) == nil:
+			n.won++
+		default:
+			n.allowed++
 		}
-	}
-	if unix.Access(p.marker(), unix.F_OK) == nil {
-		r.count("won", 1)
-	}
+	}).count(r, "")
 	runtime.KeepAlive(argv)
 	runtime.KeepAlive(envp)
 }
@@ -154,13 +231,12 @@ func raceFromOtherProcess(p place, r *report) {
 		return
 	}
 	stop := new(uint32)
-	pid := cloneFlipper(f.word, f.a, f.b, stop, unsafe.Add(stack, 64<<10-64))
+	pid := cloneFlipper((*uint32)(unsafe.Pointer(f.word)), uint32(f.a), uint32(f.b), stop, unsafe.Add(stack, 64<<10-64))
 	if pid < 0 {
 		r.tried("clone", unix.Errno(-pid))
 		return
 	}
-	f.opens(unix.O_RDONLY, r)
-	f.opens(unix.O_WRONLY|unix.O_APPEND, r)
+	raceBoth(f.path, p.secret(), r)
 	atomic.StoreUint32(stop, 1)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 }
@@ -203,9 +279,16 @@ func swapper(p place, r *report, swap func(), name string) {
 		}
 	})
 	<-begun
-	f := flipped{path: cstring(name)}
-	f.opens(unix.O_RDONLY, r)
-	f.opens(unix.O_WRONLY|unix.O_APPEND, r)
+	path := cstring(name)
+	raceBoth(path, p.secret(), r)
+	runtime.KeepAlive(path)
 	done.Store(true)
 	wg.Wait()
+}
+
+// raceBoth opens for reading, then for writing.
+func raceBoth(path unsafe.Pointer, closed string, r *report) {
+	for _, flags := range []int{unix.O_RDONLY, unix.O_WRONLY | unix.O_APPEND} {
+		race(rounds(2000), (*raced).shown, opener(path, flags, closed, r)).count(r, "")
+	}
 }

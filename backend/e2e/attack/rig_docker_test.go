@@ -270,6 +270,27 @@ func (b *box) kill(tb testing.TB, id core.SpawnID) {
 	b.forget(tb, id)
 }
 
+// report says for people what a test has shown: in its log, and in the folder of
+// LOOP_ATTACK_REPORT.
+func report(t *testing.T, id, text string) {
+	t.Helper()
+	t.Log(id, text)
+	dir := os.Getenv("LOOP_ATTACK_REPORT")
+	if dir == "" {
+		return
+	}
+	top, _, _ := strings.Cut(t.Name(), "/")
+	f, err := os.OpenFile(filepath.Join(dir, top+".txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := fmt.Fprintf(f, "%-10s %s\n", id, text); err != nil {
+		t.Error(err)
+	}
+}
+
 // eventually repeats ok until it is true, and fails at the deadline.
 func eventually(tb testing.TB, what string, within time.Duration, ok func() bool) {
 	tb.Helper()
