@@ -83,7 +83,7 @@ func noProgram(err error, name string) error {
 // readable are the refusals in the words of people: the cause, and what helps.
 var readable = map[wire.ErrCode]struct {
 	code          core.Code
-	cause, remedy string // … is the guest's own text
+	cause, remedy string // … is the guest's own text, without the full stop it may end in
 }{
 	wire.CodeNotExec: {core.CodeInvalid, "The program cannot be executed in the container.",
 		"Check the file's permissions and that it is built for the container's system."},
@@ -119,7 +119,7 @@ func refused(e *wire.Error) error {
 		return noProgram(e, "this name")
 	}
 	if f, ok := readable[e.Code]; ok {
-		return core.Fail(f.code, e, strings.Replace(f.cause, "…", e.Text, 1), f.remedy)
+		return core.Fail(f.code, e, strings.Replace(f.cause, "…", strings.TrimRight(e.Text, ". "), 1), f.remedy)
 	}
 	return e
 }
