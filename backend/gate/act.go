@@ -104,6 +104,10 @@ func details(a wire.Approval) (out []core.ApprovalDetail) {
 			out = append(out, core.ApprovalDetail{Label: strings.ToUpper(label[:1]) + label[1:], Text: text})
 		}
 	}
+	if strings.ContainsRune(a.Target+a.From, utf8.RuneError) {
+		out = append(out, core.ApprovalDetail{Label: "Answers",
+			Text: "reach no further than this run: the name has bytes that are not text, so no rule can name it"})
+	}
 	return out
 }
 

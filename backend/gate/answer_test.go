@@ -476,8 +476,14 @@ func TestTheProgramOfALine(t *testing.T) {
 		{"/usr/bin/git", "git push", "push", true},
 		{"/usr/bin/git", "/usr/bin/git", "", true},
 		{"/bin/bash", "-bash -c x", "-c x", true},
-		{"/opt/my tool/my tool", "my tool --x", "--x", true},
-		{"/opt/my tool/my tool", "/opt/my tool/my tool --x", "--x", true},
+		{"/opt/my tool/my tool", "'my tool' --x", "--x", true},
+		{"/opt/my tool/my tool", "'/opt/my tool/my tool' --x", "--x", true},
+		{"/bin/rm", "rm 'a*b' 'it'\\''s' 'é'", "a*b it's é", true},
+		{"/bin/rm", "rm 'a b'", "", false}, // a rule would take it for two
+		{"/bin/rm", "rm ''", "", false},
+		{"/bin/rm", `rm $'a\nb'`, "", false},
+		{"/bin/rm", "rm a… (12 bytes more)", "", false},
+		{"/bin/rm", "rm 'a… (12 bytes more)", "", false},
 		{"/tmp/evil", "git push", "", false},
 		{"", "git push", "", false},
 		{"/tmp/git push", "git x", "", false},
@@ -486,6 +492,28 @@ func TestTheProgramOfALine(t *testing.T) {
 			t.Errorf("%s as %q: %q, %v", c.file, c.line, args, ok)
 		}
 	}
+}
+
+// TestNothingIsStoredForUnknownBytes: a name that is not UTF-8 comes with a replacement
+// character, and a rule with that would be about another file.
+func TestNothingIsStoredForUnknownBytes(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		a := rename("new\n")
+		a.Target = "/home/agent/\uFFFD"
+		h := r.held("spawn1", a)
+		q := r.one()
+		if len(q.Offers) != 1 || q.Offers[0].Scope != core.ScopeRun {
+			t.Fatalf("offers %+v", q.Offers)
+		}
+		if !slices.ContainsFunc(q.Details, func(d core.ApprovalDetail) bool { return strings.Contains(d.Text, "not text") }) {
+			t.Errorf("nothing says why: %+v", q.Details)
+		}
+		_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeAlways, Digest: q.Digest})
+		if core.AsFailure(err).Code != core.CodeForbidden {
+			t.Error(err)
+		}
+		r.waits(h)
+	})
 }
 
 func TestTheToolCallThatCausedIt(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"loop/backend/core"
@@ -71,25 +73,46 @@ func placeOf(a wire.Approval) policy.Place {
 	return policy.Place{}
 }
 
-// programOf is the name of the file that would be executed, and its arguments. It is not
-// ok where the program is called by another name: then no rule tells it from others.
+// programOf is the name of the file that would be executed, and its arguments as rules
+// see them, joined by spaces. It is not ok where no rule tells the command from others:
+// where the program is called by another name, an argument has a space in it or is not
+// printable, or the end of the line is missing.
 func programOf(a wire.Approval) (name, args string, ok bool) {
 	name = path.Base(a.From)
-	first, _, _ := strings.Cut(a.Target, " ")
-	if path.Base(strings.TrimPrefix(first, "-")) == name {
-		_, args, _ = strings.Cut(a.Target, " ")
-		return name, args, true
+	argv, ok := unquoted(a.Target)
+	if !ok || path.Base(strings.TrimPrefix(argv[0], "-")) != name ||
+		slices.ContainsFunc(argv[1:], func(arg string) bool { return arg == "" || strings.ContainsFunc(arg, unicode.IsSpace) }) {
+		return name, "", false
 	}
-	for _, called := range []string{a.From, name} { // where it has a space
-		if args, ok = strings.CutPrefix(a.Target+" ", called+" "); ok {
-			return name, strings.TrimSuffix(args, " "), true
+	return name, strings.Join(argv[1:], " "), true
+}
+
+// unquoted reads a command line that the guest has written for a shell: words as they are
+// or in single quotes. What only the other kind of quotes can say, it does not read.
+func unquoted(line string) (argv []string, ok bool) {
+	word, quoted := "", false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			quoted = !quoted
+		case quoted:
+			word += line[i : i+1]
+		case c == ' ':
+			argv, word = append(argv, word), ""
+		case c == '\\' && strings.HasPrefix(line[i:], `\'`):
+			word += "'"
+			i++
+		case c == '$', c == '\\', c >= utf8.RuneSelf: // other quotes; the ellipsis of a line that was cut
+			return nil, false
+		default:
+			word += line[i : i+1]
 		}
 	}
-	return name, "", false
+	return append(argv, word), !quoted
 }
 
 // storable says that a rule can tell an act from others, and tells it again. What is not
-// UTF-8 reaches Loop with another character in its place, and no rule would match it.
+// UTF-8 has a replacement character here, by which no file is called.
 func storable(a wire.Approval) bool {
 	if strings.ContainsRune(a.Target+a.From, utf8.RuneError) {
 		return false
