@@ -18,7 +18,16 @@ export LOOP_SOAK=1 LOOP_HOME=$CACHE/soak-home LOOP_KEYRING=file LOOP_BIN=$BIN/lo
 LOOP_GUEST_BIN=$ROOT/agentimage/bin/loop-linux-$(go env GOARCH)
 export LOOP_GUEST_BIN
 build/claude.sh "$LOOP_CLAUDE_BIN"
-trap 'rm -rf "$LOOP_HOME"' EXIT
+# What the tests of the gate have shown, a line each.
+export LOOP_ATTACK_REPORT=$CACHE/soak-report
+rm -rf "$LOOP_ATTACK_REPORT"
+mkdir -p "$LOOP_ATTACK_REPORT"
+summary() {
+  rm -rf "$LOOP_HOME"
+  step "What the gate has withstood ($LOOP_ATTACK_REPORT)"
+  cat "$LOOP_ATTACK_REPORT"/*.txt 2>/dev/null || note "No attack has come to its end."
+}
+trap summary EXIT
 
 long() { grep -rl --include='*_test.go' '"loop/backend/soaktest"' backend agentimage; }
 names=$(long | xargs sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' | grep -vx TestMain | sort -u | paste -sd '|' -)
