@@ -87,7 +87,7 @@ func refusedStart(t GateTried, fault func(cause, remedy string) *core.Failure) *
 		return fault("Yama's ptrace_scope is 3 on this computer, so no supervisor can look into what it holds, "+
 			"and no program is started under the gate.",
 			"Set kernel.yama.ptrace_scope to 1 and start the computer anew: 3 cannot be taken back before.")
-	case t.Free.Profile != "" && !strings.HasPrefix(t.Free.Profile, "unconfined"):
+	case confined(t.Free):
 		return fault(fmt.Sprintf("No program is started under the gate. A security module confines the container as “%s” "+
 			"and may be what refuses it. %s", t.Free.Profile, why),
 			"Look for denials in the kernel's log (“journalctl -k”), and allow them in that profile.")
@@ -124,6 +124,8 @@ func actsFault(t GateTried, fault func(cause, remedy string) *core.Failure) *cor
 	case free.Filters >= 0 && held.Filters != free.Filters+1:
 		return fault(fmt.Sprintf("A program under the gate has %d filters, and without it %d: one more was to be there.",
 			held.Filters, free.Filters), report)
+	case free.Landlock > 0 && held.Fences != free.Fences-1:
+		return fault("A program under the gate has no second fence, though the kernel has Landlock.", report)
 	case held.Signals.Failed > 0 || held.Signals.Tried == 0:
 		return fault(fmt.Sprintf("Signals break held calls: %d of %d failed (%s).",
 			held.Signals.Failed, held.Signals.Tried, held.Signals.Why),
@@ -133,43 +135,4 @@ func actsFault(t GateTried, fault func(cause, remedy string) *core.Failure) *cor
 			held.Programs.Failed, held.Programs.Tried, held.Programs.Why), report)
 	}
 	return nil
-}
-
-// gateLines say what was found, one thing a line.
-func gateLines(t GateTried) []string {
-	free, held := t.Free, t.Held
-	install := map[string]string{
-		"": "can be installed", wire.InstallKernel: "the kernel does not know it", wire.InstallListener: "another one is there",
-	}[free.Install]
-	if install == "" {
-		install = free.Install
-	}
-	lines := []string{
-		fmt.Sprintf("Kernel: %s on %s", free.Kernel, free.Machine),
-		"Filter with a supervisor, which signals do not interrupt: " + install,
-	}
-	if t.Refused == nil {
-		lines = append(lines,
-			fmt.Sprintf("Held calls: %d made under signals, %d of them broken; %d programs started, %d of them badly",
-				held.Signals.Tried, held.Signals.Failed, held.Programs.Tried, held.Programs.Failed),
-			fmt.Sprintf("Refused in the kernel: io_uring (%s), ptrace (%s)", held.IoUring, held.Ptrace))
-	}
-	landlock := "none; Loop does not use it yet"
-	if free.Landlock > 0 {
-		landlock = fmt.Sprintf("version %d; Loop does not use it yet", free.Landlock)
-	}
-	yama := "none"
-	if free.Yama >= 0 {
-		yama = fmt.Sprintf("ptrace_scope %d", free.Yama)
-	}
-	profile := free.Profile
-	if profile == "" {
-		profile = "none"
-	}
-	filters := "not told by the kernel"
-	if free.Filters >= 0 {
-		filters = fmt.Sprint(free.Filters)
-	}
-	return append(lines, "Landlock: "+landlock, "Yama: "+yama, "Security module's profile: "+profile, "Filters of the engine's own: "+filters,
-		"Containers beside the agent's: none are made")
 }

@@ -24,12 +24,12 @@ func tried(change func(*GateTried)) GateTried {
 	well := wire.TrialWrite{There: true}
 	t := GateTried{
 		Free: wire.GateTrial{
-			Kernel: "6.1.0", Machine: "x86_64", Arch: "amd64", Filters: 1, Landlock: 2, Yama: -1,
+			Kernel: "6.1.0", Machine: "x86_64", Arch: "amd64", Filters: 1, Landlock: 7, Fences: 16, Cgroup: 1, Yama: -1,
 			Refused: well, Asked: well, Allowed: well, IoUring: "EINVAL", Ptrace: "ESRCH",
 			Signals: wire.TrialSeries{Tried: 100}, Programs: wire.TrialSeries{Tried: 20},
 		},
 		Held: wire.GateTrial{
-			Kernel: "6.1.0", Machine: "x86_64", Arch: "amd64", Filters: 2, Landlock: 2, Yama: -1,
+			Kernel: "6.1.0", Machine: "x86_64", Arch: "amd64", Filters: 2, Landlock: 7, Fences: 15, Cgroup: 1, Yama: -1,
 			Refused: wire.TrialWrite{Error: "EACCES"}, Asked: wire.TrialWrite{Error: "EACCES"}, Allowed: well,
 			IoUring: "ENOSYS", Ptrace: "EPERM", Signals: wire.TrialSeries{Tried: 100}, Programs: wire.TrialSeries{Tried: 20},
 		},
@@ -58,7 +58,7 @@ func TestGateVerdicts(t *testing.T) {
 		"another word for it":  {"x86_64", nil, "", ""},
 		"Yama that allows it":  {"amd64", func(t *GateTried) { t.Free.Yama, t.Held.Yama = 2, 2 }, "", ""},
 		"a profile that does":  {"amd64", func(t *GateTried) { t.Free.Profile = "docker-default (enforce)" }, "", ""},
-		"no Landlock":          {"amd64", func(t *GateTried) { t.Free.Landlock = 0 }, "", ""},
+		"no Landlock":          {"amd64", func(t *GateTried) { t.Free.Landlock, t.Free.Fences, t.Held.Fences = 0, 0, 0 }, "", ""},
 		"no count of filters":  {"amd64", func(t *GateTried) { t.Free.Filters, t.Held.Filters = -1, -1 }, "", ""},
 		"arm64":                {"arm64", func(t *GateTried) { t.Free.Arch, t.Free.Machine = "arm64", "aarch64" }, "", ""},
 		"emulation":            {"arm64", func(t *GateTried) { t.Free.Install = wire.InstallKernel }, "under emulation", "container_image"},
@@ -83,6 +83,7 @@ func TestGateVerdicts(t *testing.T) {
 		"io_uring":          {"amd64", func(t *GateTried) { t.Held.IoUring = "EINVAL" }, "io_uring", "Do not rely"},
 		"ptrace":            {"amd64", func(t *GateTried) { t.Held.Ptrace = "ESRCH" }, "ptrace", "Do not rely"},
 		"no filter":         {"amd64", func(t *GateTried) { t.Held.Filters = 1 }, "has 1 filters", "Do not rely"},
+		"no fence":          {"amd64", func(t *GateTried) { t.Held.Fences = t.Free.Fences }, "no second fence", "Do not rely"},
 		"signals":           {"amd64", func(t *GateTried) { t.Held.Signals.Failed, t.Held.Signals.Why = 3, "EEXIST" }, "3 of 100 failed (EEXIST)", "another version"},
 		"no signals":        {"amd64", func(t *GateTried) { t.Held.Signals = wire.TrialSeries{} }, "0 of 0", "another version"},
 		"programs": {"amd64", func(t *GateTried) { t.Held.Programs.Failed, t.Held.Programs.Why = 15, "loop: killed" },

@@ -48,7 +48,7 @@ func TestDoctorTriesTheGate(t *testing.T) {
 		t.Errorf("before anything was started: %+v", st)
 	}
 	c := h.gateCheck()
-	for _, want := range []string{"Kernel: ", "can be installed", "made under signals, 0 of them broken", "20 programs started, 0 of them badly", "io_uring (ENOSYS), ptrace (EPERM)"} {
+	for _, want := range []string{"Kernel: ", "can be installed", "made under signals, 0 of them broken", "20 programs started, 0 of them badly", "io_uring (ENOSYS), ptrace (EPERM)", "Landlock: "} {
 		if !strings.Contains(c.Detail, want) {
 			t.Errorf("no %q in %q", want, c.Detail)
 		}

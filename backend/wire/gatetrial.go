@@ -24,6 +24,8 @@ type GateTrial struct {
 	Arch     string `json:"arch"`              // that the program was built for, e.g. amd64
 	Filters  int    `json:"filters"`           // of system calls, on the program's thread; -1 if the kernel does not say
 	Landlock int    `json:"landlock"`          // version; 0 where there is none
+	Fences   int    `json:"fences"`            // of Landlock that the program could still get: one less behind the gate's
+	Cgroup   int    `json:"cgroup"`            // version of the control groups, 1 or 2; 0 if it is not seen
 	Yama     int    `json:"yama"`              // ptrace_scope; -1 where there is no Yama
 	Profile  string `json:"profile,omitempty"` // of the kernel's security module, e.g. docker-default (enforce)
 

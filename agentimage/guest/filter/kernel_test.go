@@ -59,7 +59,8 @@ var children = map[string]func() error{
 	"x32-none":          func() error { return foreign(-1, x32) },
 	"x32-agent":         func() error { return foreign(Agent, x32) },
 	"x32-static":        func() error { return foreign(Static, x32) },
-	"landlock":          fenced,
+	"fence":             func() error { return fenced(true) },
+	"fence-none":        func() error { return fenced(false) },
 	"paths":             pathCalls,
 }
 

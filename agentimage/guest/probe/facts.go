@@ -16,10 +16,11 @@ import (
 	"loop/backend/wire"
 )
 
-// Files that tell about the kernel's security modules.
+// Files that tell about the kernel's security modules, and where control groups are.
 const (
-	yamaFile    = "/proc/sys/kernel/yama/ptrace_scope"
-	profileFile = "/proc/self/attr/current"
+	yamaFile     = "/proc/sys/kernel/yama/ptrace_scope"
+	profileFile  = "/proc/self/attr/current"
+	cgroupFolder = "/sys/fs/cgroup"
 )
 
 // facts fills in what the kernel says of itself and of this process.
@@ -34,18 +35,44 @@ func facts(t *wire.GateTrial) error {
 	if n, err := filter.Filters(unix.Gettid()); err == nil {
 		t.Filters = n
 	}
-	t.Landlock = landlock()
+	var err error
+	if t.Landlock, err = filter.LandlockABI(); err != nil {
+		return err
+	}
+	if t.Fences, err = room(); err != nil {
+		return err
+	}
+	t.Cgroup = cgroup(cgroupFolder)
 	t.Yama, t.Profile = yamaScope(yamaFile), profile(profileFile)
 	return nil
 }
 
-// landlock is the version of the kernel's Landlock.
-func landlock() int {
-	abi, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if e != 0 {
+// room counts fences on a thread that then ends.
+func room() (n int, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never given back
+		if err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err == nil {
+			n, err = filter.RoomForFences()
+		}
+	}()
+	<-done
+	return n, err
+}
+
+// cgroup is the version of the control groups that are mounted at a folder.
+func cgroup(folder string) int {
+	var fs unix.Statfs_t
+	switch err := unix.Statfs(folder, &fs); {
+	case err != nil:
 		return 0
+	case fs.Type == unix.CGROUP2_SUPER_MAGIC:
+		return 2
+	case fs.Type == unix.TMPFS_MAGIC: // with a folder for each controller
+		return 1
 	}
-	return int(abi)
+	return 0
 }
 
 func yamaScope(file string) int {

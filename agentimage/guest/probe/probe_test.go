@@ -36,6 +36,9 @@ func TestFreeTrial(t *testing.T) {
 	if got.Signals.Tried < 2 || got.Signals.Failed != 0 || got.Programs.Tried == 0 || got.Programs.Failed != 0 {
 		t.Errorf("signals %+v, programs %+v", got.Signals, got.Programs)
 	}
+	if got.Landlock > 0 && got.Fences == 0 {
+		t.Errorf("no room for a fence of Landlock %d", got.Landlock)
+	}
 	if got.Install != "" || got.Kernel == "" || got.Machine == "" || got.Filters < 0 {
 		t.Errorf("facts: %+v", got)
 	}
@@ -87,5 +90,11 @@ func TestSecurityModules(t *testing.T) {
 	}
 	if got := profile(file + ".none"); got != "" {
 		t.Errorf("no module: %q", got)
+	}
+	if v := cgroup("/proc"); v != 0 {
+		t.Errorf("/proc is cgroup %d", v)
+	}
+	if v := cgroup(file + ".none"); v != 0 {
+		t.Errorf("no folder is cgroup %d", v)
 	}
 }

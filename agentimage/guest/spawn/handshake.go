@@ -39,14 +39,18 @@ type confinement struct {
 // errAbove ends a stage whose keeper has gone: nobody would answer its calls.
 var errAbove = errors.New("the supervisor has ended")
 
-// confine puts the filter on the calling thread, which is locked, will execute the program
-// and has no privilege left. What it installs is inherited by everything the program
-// starts.
+// confine puts the fence and the filter on the calling thread, which is locked, will
+// execute the program and has no privilege left. What it installs is inherited by
+// everything the program starts. The fence comes first: from then on nothing here changes
+// a file. A kernel without Landlock has none, which “loop doctor” says.
 func confine(c confinement, keeper socket) error {
 	// A change of the uid has cleared it. The thread that forked this process is the one
 	// whose end sends the signal; it lives as long as its process.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ask to end with the supervisor: %w", err)
+	}
+	if _, err := filter.Landlock(); err != nil {
+		return err
 	}
 	variant := filter.Agent
 	if c.Reads {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/filter"
 	"loop/agentimage/guest/kernel"
 	"loop/backend/wire"
 )
@@ -68,7 +69,7 @@ func jail() {
 	os.Exit(0)
 }
 
-// stage becomes the agent, installs the filter, hands over its listener, and executes
+// stage becomes the agent, installs the fence and the filter, hands over its listener, and executes
 // the act.
 func stage() {
 	runtime.LockOSThread()
@@ -100,6 +101,9 @@ func stage() {
 		fail("folder", err)
 	}
 	if os.Getenv(modeVar) == "filter" {
+		if _, err := filter.Landlock(); err != nil {
+			fail("fence", err)
+		}
 		fd, err := install()
 		if err != nil {
 			fail("filter", err)

@@ -39,7 +39,7 @@ func corpus() []entry {
 		{id: "A13-swap", what: "a script names another interpreter after it was approved", allows: true, broken: markerOnly},
 		{id: "A14", what: "ptrace of a program without a gate", neighbour: "hold", memory: true},
 		{id: "A15", what: "process_vm_writev into a program without a gate", neighbour: "hold", memory: true},
-		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold", memory: true, writes: "reading files in /proc needs a rule for reads, which Loop's own rules have"},
+		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold", memory: true},
 		{id: "A17", what: "a listener of its own, which lets every call go on"},
 		{id: "A18", what: "filters of its own, without a listener"},
 		{id: "A19", what: "a process with the same memory changes the path", rounds: race},
