@@ -3,6 +3,9 @@ package doctor
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -112,6 +115,70 @@ func TestGateVerdicts(t *testing.T) {
 		})
 	}
 }
+
+// TestGateOnOtherKinds compares what the doctor says of computers that do not run Loop's
+// tests with testdata/kinds.golden: the gate enforces, or refuses a start with a reason,
+// or enforces and has something to add.
+func TestGateOnOtherKinds(t *testing.T) {
+	var said strings.Builder
+	for _, kind := range []struct {
+		name, arch string
+		change     func(*GateTried)
+	}{
+		{"as those of the tests", "amd64", nil},
+		{"Yama, relatives", "amd64", func(t *GateTried) { t.Free.Yama = 1 }},
+		{"Yama, privileged", "amd64", func(t *GateTried) { t.Free.Yama = 2 }},
+		{"Yama, nobody", "amd64", func(t *GateTried) { t.Free.Yama = 3; t.Refused = refusedBy("nobody may look") }},
+		{"AppArmor", "amd64", func(t *GateTried) { t.Free.Profile = "docker-default (enforce)" }},
+		{"AppArmor that refuses", "amd64", func(t *GateTried) {
+			t.Free.Profile, t.Refused = "docker-default (enforce)", refusedBy("the probe ended with EPERM")
+		}},
+		{"SELinux", "amd64", func(t *GateTried) { t.Free.Profile = "system_u:system_r:container_t:s0:c1,c2" }},
+		{"SELinux that refuses", "amd64", func(t *GateTried) {
+			t.Free.Profile, t.Refused = "system_u:system_r:container_t:s0:c1,c2", refusedBy("the probe ended with EACCES")
+		}},
+		{"cgroup v2", "amd64", func(t *GateTried) { t.Free.Cgroup = 2 }},
+		{"arm64", "aarch64", func(t *GateTried) { t.Free.Arch, t.Free.Machine = "arm64", "aarch64" }},
+		{"amd64 under emulation", "arm64", func(t *GateTried) { t.Free.Install = wire.InstallKernel; t.Refused = refusedBy("x") }},
+		{"older than 5.19, or without seccomp", "amd64", func(t *GateTried) {
+			t.Free.Kernel, t.Free.Install, t.Refused = "5.10.0", wire.InstallKernel, refusedBy("x")
+		}},
+		{"another supervisor", "amd64", func(t *GateTried) { t.Free.Install, t.Refused = wire.InstallListener, refusedBy("x") }},
+		{"without Landlock", "amd64", func(t *GateTried) { t.Free.Landlock, t.Free.Fences, t.Held.Fences = 0, 0, 0 }},
+		{"Landlock 1", "amd64", func(t *GateTried) { t.Free.Landlock = 1 }},
+		{"Landlock 3", "amd64", func(t *GateTried) { t.Free.Landlock = 3 }},
+		{"a common desktop", "amd64", func(t *GateTried) {
+			t.Free.Yama, t.Free.Profile, t.Free.Cgroup = 1, "docker-default (enforce)", 2
+		}},
+	} {
+		p := parts(t, &settings{})
+		p.Engine, p.Gate = engineSays(core.EngineStatus{OK: true, Arch: kind.arch}), &gate{}
+		p.GateTrial = func(context.Context) (GateTried, error) { return tried(kind.change), nil }
+		c := checkOf(t, p)
+		fmt.Fprintf(&said, "== %s: %s\n%s\n", kind.name, c.State, c.Summary)
+		if c.Remedy != "" {
+			fmt.Fprintf(&said, "remedy: %s\n", c.Remedy)
+		}
+		for line := range strings.Lines(c.Detail + "\n") {
+			for _, fact := range []string{"Kernel: ", "Landlock: ", "Yama: ", "Security module's", "Loop's own tests"} {
+				if strings.HasPrefix(line, fact) {
+					said.WriteString("  " + line)
+				}
+			}
+		}
+	}
+	const golden = "testdata/kinds.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(said.String()), 0o644); err != nil { //nolint:gosec // not a secret
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || string(want) != said.String() {
+		t.Errorf("%v: see the difference with -update; it says now:\n%s", err, said.String())
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite testdata/kinds.golden")
 
 func checkOf(t *testing.T, p Parts) Check {
 	t.Helper()

@@ -57,7 +57,10 @@ var (
 // From here on the thread stands still in each call of Notified until somebody who
 // received the listener answers; when all copies of it are closed, they end with ENOSYS.
 // The listener is close-on-exec and the caller's to close; it is -1 for Static.
-func Install(v Variant) (listener int, err error) {
+func Install(v Variant) (listener int, err error) { return install(v, seccomp) }
+
+// install is Install on a kernel, or on what a test says that one answers.
+func install(v Variant, seccomp func(flags uintptr, prog *unix.SockFprog) (uintptr, unix.Errno)) (listener int, err error) {
 	code, err := program(v)
 	if err != nil {
 		return -1, err
