@@ -51,11 +51,11 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-func TestLax(t *testing.T) {
-	for name, want := range map[string]bool{NamePerson: true, NameSystem: true, NameAgent: false, NamePlan: false, "": false, "Person": false} {
+func TestStrictness(t *testing.T) {
+	for name, want := range map[string]int{NamePerson: Lax, NameSystem: Lax, NameAgent: Strict, NamePlan: Strictest, "": Strict, "Person": Strict} {
 		e, err := Compile(Policy{Name: name, DefaultDecision: Allow})
-		if err != nil || e.Lax() != want {
-			t.Errorf("%q: %v (%v)", name, e.Lax(), err)
+		if err != nil || e.Strictness() != want {
+			t.Errorf("%q: %v (%v)", name, e.Strictness(), err)
 		}
 	}
 }

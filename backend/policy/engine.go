@@ -59,10 +59,6 @@ func (c *compiler) whole(p Policy) (*Engine, error) {
 	return e, nil
 }
 
-// Lax tells whether the policy is one of those that ask little because nobody but the
-// person, or Loop itself, acts under them. One with another name, or none, is not.
-func (e *Engine) Lax() bool { return e.name == NamePerson || e.name == NameSystem }
-
 // Agents are the programs that go by another engine, which is stricter, with all that
 // they start; nil where there are none.
 func (e *Engine) Agents() (files []string, stricter *Engine) { return e.files, e.agents }

@@ -43,7 +43,7 @@ func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool)
 
 // marks are of the sockets and terminals of all spawns of the container.
 func marks(e *policy.Engine) *supervise.Marks {
-	return &supervise.Marks{Dir: filepath.Join(wire.PrivateDir, "marks"), Strict: !e.Lax()}
+	return &supervise.Marks{Dir: filepath.Join(wire.PrivateDir, "marks"), Strictness: e.Strictness()}
 }
 
 // startSupervisor takes the listener over.

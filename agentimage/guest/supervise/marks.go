@@ -18,23 +18,28 @@ import (
 	"loop/backend/wire"
 )
 
-// Marks tell the supervisors of one container which Unix sockets and terminals belong to
-// programs that go by a lax policy: those of a person, or of Loop's own work. Programs
-// under a strict one may not connect to them or open them, or they would act through
-// them. Every socket and terminal is marked, or its mark removed, before its maker has
-// it; so an old mark never stands for a new object.
+// Marks tell the supervisors of one container how strict the policy is by which the maker
+// of a Unix socket or a terminal goes. Programs under a stricter one may not connect to it
+// or open it, or they would act through its maker. Every socket and terminal is marked anew
+// before its maker has it; so an old mark never stands for a new object.
 type Marks struct {
 	// Dir holds an empty file for each mark. It is the supervisors' and closed to agents.
 	Dir string
-	// Strict is whether the supervised program goes by a strict policy itself. What comes
-	// from an agent under a person's policy does in any case.
-	Strict bool
+	// Strictness is that of the supervised program's policy, at most policy.Strictest.
+	// What comes from an agent under a person's policy goes by the agent's in any case.
+	Strictness int
 }
 
-// strict reports whether a call is of a program that may not act through others.
-func (c *call) strict() bool {
+// strictness is that of the policy by which a call's program goes.
+func (c *call) strictness() int {
 	m := c.s.options.Marks
-	return m != nil && (m.Strict || c.s.view.Load().agents != nil && c.s.descent.ofAgent(c.process()))
+	if m == nil {
+		return 0
+	}
+	if m.Strictness < policy.Strict && c.s.view.Load().agents != nil && c.s.descent.ofAgent(c.process()) {
+		return policy.Strict
+	}
+	return m.Strictness
 }
 
 // mark notes whose something is that the caller is making.
@@ -43,24 +48,33 @@ func (c *call) mark(name string) error {
 	if m == nil {
 		return nil
 	}
-	strict := c.strict()
-	return asSupervisor(func() error { return m.set(name, !strict) })
+	strictness := c.strictness()
+	return asSupervisor(func() error { return m.set(name, strictness) })
 }
 
-// set marks something as that of a lax program, or not. The calling thread must be the
-// supervisor's own.
-func (m *Marks) set(name string, lax bool) error {
-	path := filepath.Join(m.Dir, name)
-	if !lax {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// file is the mark of something whose maker's policy is so strict. What the strictest
+// programs make has none, as everybody may use it.
+func (m *Marks) file(name string, strictness int) string {
+	return filepath.Join(m.Dir, strconv.Itoa(strictness)+" "+name)
+}
+
+// set marks something. The calling thread must be the supervisor's own.
+func (m *Marks) set(name string, strictness int) error {
+	for other := range policy.Strictest {
+		if other == strictness {
+			continue
+		}
+		if err := os.Remove(m.file(name, other)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	if strictness >= policy.Strictest {
 		return nil
 	}
 	if err := os.Mkdir(m.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	fd, err := unix.Open(path, unix.O_CREAT|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Open(m.file(name, strictness), unix.O_CREAT|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -68,17 +82,28 @@ func (m *Marks) set(name string, lax bool) error {
 }
 
 // SetTerminal marks the terminal that a program is given at its start.
-func (m *Marks) SetTerminal(rdev uint64) error { return m.set(terminalMark(rdev), !m.Strict) }
+func (m *Marks) SetTerminal(rdev uint64) error { return m.set(terminalMark(rdev), m.Strictness) }
 
-// foreign denies a strict caller what a lax program has made; about says what it wants
-// with it.
+// laxer reports whether something was made by a program under a laxer policy than one of
+// such strictness; also where that cannot be found out.
+func (m *Marks) laxer(name string, strictness int) bool {
+	for lax := range strictness {
+		if _, err := os.Lstat(m.file(name, lax)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign denies a caller what a program under a laxer policy has made; about says what it
+// wants with it.
 func (c *call) foreign(name, message string, about question) *outcome {
-	if !c.strict() {
+	strictness, laxer := c.strictness(), false
+	if strictness == 0 {
 		return nil
 	}
-	path := filepath.Join(c.s.options.Marks.Dir, name)
-	err := asSupervisor(func() error { _, err := os.Lstat(path); return err })
-	if errors.Is(err, fs.ErrNotExist) {
+	_ = asSupervisor(func() error { laxer = c.s.options.Marks.laxer(name, strictness); return nil })
+	if !laxer {
 		return nil
 	}
 	return c.decide(policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: message},
@@ -146,7 +171,7 @@ func isTerminal(o *object) bool {
 
 // notOwn denies the terminal of another program. The caller's own is always its.
 func (c *call) notOwn(o *object) *outcome {
-	if !isTerminal(o) || !c.strict() {
+	if !isTerminal(o) || c.strictness() == 0 {
 		return nil
 	}
 	if own, err := c.terminal(); err == nil {
@@ -175,7 +200,7 @@ func (c *call) markMaster(found *object, fd int) error {
 // without a name open itself. fds is the folder of its descriptors. One that only points
 // (O_PATH) is none: anybody who may look into a process can make it.
 func (c *call) holds(pid int, fds, name string, o *object) bool {
-	if !strings.HasSuffix(fds, "/fd") || !c.s.supervises(pid) || !c.s.options.Marks.Strict && !c.s.descent.ofAgent(pid) {
+	if !strings.HasSuffix(fds, "/fd") || !c.s.supervises(pid) || c.s.options.Marks.Strictness == policy.Lax && !c.s.descent.ofAgent(pid) {
 		return false
 	}
 	raw, err := os.ReadFile(fds + "info/" + name)

@@ -167,7 +167,7 @@ func (w *walk) magic(pid int, name string, last, slash bool) error {
 	if (!last || slash) && w.at.kind() != unix.S_IFDIR {
 		return unix.ENOTDIR
 	}
-	if w.at.nameless && w.c.strict() && !w.c.holds(pid, fds, name, w.at) {
+	if w.at.nameless && w.c.strictness() > 0 && !w.c.holds(pid, fds, name, w.at) {
 		w.at.path = fds + "/" + name
 		foreign := policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: foreignPipe}
 		w.c.decide(foreign, func() *question { return &question{kind: wire.KindFile, op: policy.Write, target: w.at.path} })
