@@ -294,7 +294,7 @@ func (d *Daemon) assembleBound() {
 	if err != nil {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
-	previews := preview{d.store, d.provision}
+	previews := preview{d.store, d.provision, d.gate}
 	d.bound = bound{
 		channels: &bind.Channels{
 			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,

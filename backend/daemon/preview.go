@@ -9,6 +9,7 @@ import (
 
 	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/gate"
 	"loop/backend/provision"
 	"loop/backend/terminal/programs"
 )
@@ -18,6 +19,7 @@ import (
 type preview struct {
 	channels  programs.Channels
 	provision *provision.Service
+	gate      *gate.Service
 }
 
 var _ bind.Explainer = preview{}
@@ -35,7 +37,7 @@ func (p preview) resolve(ctx context.Context, id core.ChannelID, w provision.Wan
 // Explain says what a run would get. Whether the model is on the link only matters
 // for a network of none, which is explained and not refused here.
 func (p preview) Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error) {
-	r, err := p.resolve(ctx, id, provision.Want{Plan: plan})
+	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces()})
 	return r.Why, err
 }
 

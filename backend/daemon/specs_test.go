@@ -108,6 +108,9 @@ func (specEngine) Status(context.Context) core.EngineStatus {
 func (specEngine) Acquire(context.Context, core.Spec, core.Holder) (core.Container, error) {
 	return core.Container{ID: "box"}, nil
 }
+func (specEngine) Hold(context.Context, core.ContainerID, core.Holder) error {
+	return core.ErrNotRunning
+}
 func (specEngine) Release(context.Context, core.Holder, core.Ending) error { return nil }
 func (e specEngine) ImageInspect(_ context.Context, ref string) (string, map[string]string, error) {
 	e.r.asked = append(e.r.asked, "image "+ref)

@@ -76,13 +76,19 @@ func onDisk(t *testing.T, dir string) {
 // worktree, to the project with its repository, to an extra folder, a mount and a
 // volume, and to a file system mounted in the project. Nothing changes. Reading works,
 // and each refused write gives its reason. The same script without a plan changes all
-// of these places, and after the approval the plan is carried out in another container.
+// of these places. After the approval the plan is carried out: where the gate has held it,
+// in its container, and where the mounts have, in another.
 func TestPlanCannotWrite(t *testing.T) {
+	t.Run("under the gate", func(t *testing.T) { planCannotWrite(t, true) })
+	t.Run("without the gate", func(t *testing.T) { planCannotWrite(t, false) })
+}
+
+func planCannotWrite(t *testing.T, gated bool) {
 	c := newCaller(t)
 	extra, data := t.TempDir(), t.TempDir()
 	volume := "loop-test-plan-" + core.NewID()
-	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",
-		"extra_dirs":[%q],"mounts":["%s:/data","%s:/vol"]}`, c.port, extra, data, volume))
+	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","gates":{"agentgate":{"enabled":%v}},
+		"extra_dirs":[%q],"mounts":["%s:/data","%s:/vol"]}`, c.port, gated, extra, data, volume))
 	t.Cleanup(func() { // the containers go before their volume; newHome removes them too late
 		h.removeContainers()
 		if out, err := docker(context.Background(), "volume", "rm", "-f", volume); err != nil {
@@ -145,7 +151,8 @@ func TestPlanCannotWrite(t *testing.T) {
 			_ = json.Unmarshal([]byte(got[i]), &r)
 			denied := plan && i >= len(reads)-1
 			said := strings.ToLower(r.Output)
-			readable := strings.Contains(said, "read-only file system") || strings.Contains(said, "erofs") || strings.Contains(said, "plans first") || strings.Contains(said, "only plans")
+			readable := strings.Contains(said, "read-only file system") || strings.Contains(said, "erofs") || strings.Contains(said, "plans first") ||
+				gated && (strings.Contains(said, "permission denied") || strings.Contains(said, "eacces"))
 			if r.IsError != denied || denied && !readable {
 				t.Errorf("plan %v, %s %v: error %v, %q", plan, st.tool, st.in, r.IsError, r.Output)
 			}
@@ -186,8 +193,8 @@ func TestPlanCannotWrite(t *testing.T) {
 			runs[id] = true
 		}
 	}
-	if len(runs) != 2 {
-		t.Errorf("containers of the runs %v", runs)
+	if want := map[bool]int{true: 1, false: 2}[gated]; len(runs) != want {
+		t.Errorf("containers of the runs %v, want %d", runs, want)
 	}
 
 	// As a control, the same calls do write without a plan.

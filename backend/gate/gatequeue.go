@@ -151,6 +151,9 @@ func (s *Service) Holds() error {
 	return s.trial
 }
 
+// Enforces reports whether the gate was seen to hold and is to enforce what its rules say.
+func (s *Service) Enforces() bool { return s.Status().State == "on" }
+
 func (s *Service) probed(err error) {
 	st := core.GateStatus{State: "on", Text: "Gate on", Probed: s.o.Now()}
 	if err != nil {

@@ -29,6 +29,7 @@ const (
 type Place struct {
 	Home             string   // the agent's; may be empty
 	Workspaces       []string // the project's folders that can be written
+	Mounts           []string // what else of the person's can be written: other folders, files and volumes
 	State            []string // folders that keep state, e.g. CLAUDE_CONFIG_DIR
 	RunDir           string   // the spawn's own below /run/loop/runs; may be empty
 	CredentialGrants []string // files and folders that the person let the agent read
@@ -102,7 +103,7 @@ func (p Place) clean() (Place, error) {
 		}
 	}
 	for what, list := range map[string]*[]string{
-		"a workspace": &p.Workspaces, "a state folder": &p.State, "a granted path": &p.CredentialGrants,
+		"a workspace": &p.Workspaces, "a mount": &p.Mounts, "a state folder": &p.State, "a granted path": &p.CredentialGrants,
 	} {
 		all := make([]string, 0, len(*list))
 		for _, dir := range *list {

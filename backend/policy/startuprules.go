@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Files below a home that run later by themselves, by whom they are read.
 var (
 	shellFiles = []string{
@@ -117,12 +119,16 @@ func (b *baseline) plan() {
 	own := []string{"/tmp/**", "/var/tmp/**", "/dev/shm/**", "/dev/pts/**",
 		"/dev/{null,zero,full,random,urandom,tty,ptmx,stdin,stdout,stderr,console}", "/dev/fd/**", "/proc/**"}
 	for _, state := range b.State {
-		own = append(own, Quote(state)+"/**")
+		if state != b.Home { // in which programs of later runs are
+			own = append(own, Quote(state)+"/**")
+		}
 	}
-	own = append(own, below(b.homes, ".cache/**", ".claude/**", ".claude.json*", ".local/state/**", ".local/share/claude/**", ".npm/**")...)
+	own = append(own, below(b.homes, ".cache/**", ".claude/**", ".claude.json*", ".local/state/**", ".npm/**")...)
 	plans := says{"This run only plans: it may write its own state and temporary files, and nothing else.",
 		"Describe the change in the plan, or write a draft below /tmp."}
-	b.file("plan.project", Ordinary, Deny, mutations, plans, below(quoted(b.Workspaces), "**")...)
+	b.file("plan.project", Ordinary, Deny, mutations, plans, below(quoted(slices.Concat(b.Workspaces, b.Mounts)), "**")...)
+	b.file("plan.program", Ordinary, Deny, mutations, plans, // the CLI, where it has installed itself
+		below(b.claude, "local/**")...)
 	b.file("plan.own", Ordinary, Allow, mutations, says{}, own...)
 	b.file("plan.files", Ordinary, Deny, mutations, plans, "/**")
 }

@@ -65,6 +65,8 @@ type Computer interface {
 // when nobody holds them.
 type Containers interface {
 	Acquire(ctx context.Context, spec core.Spec, by core.Holder) (core.Container, error)
+	// Hold holds one that runs; an error says that it cannot be held any more.
+	Hold(ctx context.Context, id core.ContainerID, by core.Holder) error
 	// Release gives back everything that a holder holds.
 	Release(ctx context.Context, h core.Holder, e core.Ending) error
 }
@@ -99,7 +101,13 @@ type Want struct {
 	Type    core.ContainerType // empty is an agent's
 	Run     core.RunID         // empty for all but runs
 	Plan    bool               // the run plans first: nothing of the project can be written
-	Holder  core.Holder        // of no other container; a lease gives back all that it holds
+	// PlanGated says that the gate refuses what a plan may not write. Then the container
+	// is an ordinary one; otherwise its mounts are read-only.
+	PlanGated bool
+	// Spare is a container that still runs and was made for the same work: it is taken
+	// if it is just what would be made. Its holder gives it back in any case.
+	Spare  Spare
+	Holder core.Holder // of no other container; a lease gives back all that it holds
 	// Settings are read instead of the service's, by those who need more of the
 	// same reading.
 	Settings Settings
@@ -113,6 +121,12 @@ type Want struct {
 	// again.
 	Ready func(Resolved) error
 	Link  bool // open a link as well
+}
+
+// Spare is a container and what it was made by.
+type Spare struct {
+	Container core.Container
+	Spec      core.Spec
 }
 
 // Resolved is what a Want comes to.
@@ -194,7 +208,10 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 			return nil, err
 		}
 	}
-	c, err := s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
+	c := w.Spare.Container
+	if c.ID == "" || !sandbox.Alike(r.Spec, w.Spare.Spec) || s.o.Containers.Hold(ctx, c.ID, w.Holder) != nil {
+		c, err = s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start container: %w", err)
 	}
@@ -230,10 +247,14 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		return r, err
 	}
 	sub := sandbox.Subject{
-		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
+		Channel: w.Channel, RunID: w.Run, Plan: w.Plan && !w.PlanGated, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
 		GuestVolume: volume, InstallID: s.o.Install, NameSuffix: core.NewID()[:6], ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
 	}
 	r.Spec, r.Why, err = sandbox.Resolve(v.Container, sub, r.host)
+	if w.Plan && w.PlanGated {
+		r.Why.Notices = append(r.Why.Notices,
+			"This run plans first: the gate refuses every write but those of the agent's own state and of temporary files.")
+	}
 	r.Why.Notices = append(r.Why.Notices, v.Notices...)
 	if err != nil {
 		return r, err

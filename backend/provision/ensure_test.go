@@ -71,6 +71,14 @@ func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (core
 	return core.Container{ID: "box", Name: spec.Name}, nil
 }
 
+func (w *world) Hold(_ context.Context, id core.ContainerID, by core.Holder) error {
+	if err := w.step("hold " + string(id) + " for " + string(by.Kind)); err != nil {
+		return err
+	}
+	w.left++
+	return nil
+}
+
 func (w *world) Release(ctx context.Context, h core.Holder, _ core.Ending) error {
 	if h.ID == "r1" {
 		w.left--
@@ -251,6 +259,55 @@ func TestModelOverTheNetwork(t *testing.T) {
 	w.values.OverNetwork = true
 	if r, err := s.Resolve(t.Context(), want); core.AsFailure(err).Code != core.CodeInvalid || len(r.Why.Notices) == 0 {
 		t.Errorf("%v, notices %q", err, r.Why.Notices)
+	}
+}
+
+// TestSpare: a container that still runs is taken if it is what would be made, and another
+// one is made if it is not, or has gone.
+func TestSpare(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(w *world)
+		want   string
+	}{
+		"as it is":            {func(*world) {}, "old"},
+		"that has gone":       {func(w *world) { w.breaks = "hold old for run" }, "box"},
+		"with other settings": {func(w *world) { w.values.Container.Pids.Value++ }, "box"},
+		"with another variable": {func(w *world) {
+			w.values.Container.Envs = map[string]sandbox.Setting[any]{"GREETING": {Value: "hello"}}
+		}, "box"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s, want := newWorld()
+			want.Ready = nil
+			was, err := s.Resolve(t.Context(), want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Spare = Spare{Container: core.Container{ID: "old"}, Spec: was.Spec}
+			want.Run, want.Link = "r2", false
+			c.change(w)
+			l, err := s.Ensure(t.Context(), want)
+			if err != nil || string(l.Container.ID) != c.want || w.left != 1 {
+				t.Errorf("%v, %+v, %d held", err, l.Container, w.left)
+			}
+		})
+	}
+}
+
+// TestPlan: the mounts are read-only where the gate does not hold, and say so.
+func TestPlan(t *testing.T) {
+	for _, gated := range []bool{false, true} {
+		_, s, want := newWorld()
+		want.Plan, want.PlanGated = true, gated
+		r, err := s.Resolve(t.Context(), want)
+		writable := slices.ContainsFunc(r.Spec.Mounts, func(m core.Mount) bool { return m.Kind == core.MountWorkspace && !m.ReadOnly })
+		if err != nil || r.Spec.Plan == gated || writable != gated || !strings.HasPrefix(strings.Join(r.Why.Notices, "\n"), "This run plans first: ") {
+			t.Errorf("gated %v: %v, plan %v, writable %v, %q", gated, err, r.Spec.Plan, writable, r.Why.Notices)
+		}
+		ordinary, err := s.Resolve(t.Context(), Want{Channel: want.Channel, Run: "r2", Holder: want.Holder})
+		if err != nil || sandbox.Alike(ordinary.Spec, r.Spec) != gated {
+			t.Errorf("gated %v: %v; like an ordinary one: %v", gated, err, !gated)
+		}
 	}
 }
 

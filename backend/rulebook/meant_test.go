@@ -23,8 +23,13 @@ func (p personsFile) ForPolicy(core.Channel) (config.Effective, error) {
 func engine(t *testing.T, name string, g config.AgentGate) *policy.Engine {
 	t.Helper()
 	doc, err := Policies{Settings: personsFile{g}}.Policy(name, core.Channel{ID: "c"}, core.Spec{
-		Agent:  core.AgentUser{Home: "/home/ana"},
-		Mounts: []core.Mount{{Kind: core.MountWorkspace, Target: "/work"}},
+		Agent: core.AgentUser{Home: "/home/ana"},
+		Mounts: []core.Mount{
+			{Kind: core.MountWorkspace, Target: "/work"}, {Kind: core.MountWorkspace, Target: "/tmp/extra"},
+			{Kind: core.MountState, Target: "/home/ana"}, {Kind: core.MountState, Target: "/opt/loop/.claude"},
+			{Kind: core.MountExtra, Target: "/data"}, {Kind: core.MountVolume, Target: "/home/ana/.cache/pip", Volume: true},
+			{Kind: core.MountExtra, Target: "/opt/loop/.claude/notes"},
+		},
 	}, "spawn")
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +79,37 @@ func TestAPlanKeepsWhatIsStricter(t *testing.T) {
 	free := engine(t, policy.NamePlan, config.AgentGate{DefaultDecision: "allow"})
 	if d := free.File(policy.Read, "/work/x").Decision; d != policy.Allow {
 		t.Errorf("read: %s", d)
+	}
+}
+
+// TestWhatAPlanMayWrite: its own state and temporary files, wherever a folder of the person's
+// is mounted, and nothing in them that a later run executes. An agent may write all but that.
+func TestWhatAPlanMayWrite(t *testing.T) {
+	plan, agent := engine(t, policy.NamePlan, config.AgentGate{}), engine(t, policy.NameAgent, config.AgentGate{})
+	for _, name := range []string{
+		"/tmp/draft", "/var/tmp/x", "/dev/null", "/opt/loop/.claude/plans/p.md", "/opt/loop/.claude/projects/p/s.jsonl", "/opt/loop/.claude/.claude.json",
+		"/home/ana/.cache/go-build/x", "/home/ana/.claude/todos/1",
+	} {
+		if d := plan.File(policy.Create, name).Decision; d != policy.Allow {
+			t.Errorf("a plan is denied %s", name)
+		}
+	}
+	for name, agents := range map[string]policy.Decision{
+		"/work/x": policy.Allow, "/tmp/extra/x": policy.Allow, "/data/x": policy.Allow, "/home/ana/.cache/pip/x": policy.Allow,
+		"/opt/loop/.claude/notes/x": policy.Allow, "/elsewhere": policy.Allow, "/home/ana/.local/bin/git": policy.Allow, "/home/ana/x": policy.Allow,
+		"/opt/loop/.claude/local/claude": policy.Allow, "/home/ana/.local/share/claude/versions/2": policy.Allow,
+		"/opt/loop/.claude/settings.json": policy.Approve, "/opt/loop/.claude/hooks/h": policy.Approve, "/opt/loop/.claude/CLAUDE.md": policy.Approve,
+		"/opt/loop/.claude/commands/c.md": policy.Approve, "/home/ana/.bashrc": policy.Approve, "/home/ana/.gitconfig": policy.Approve,
+		"/work/.git/hooks/pre-push": policy.Approve,
+	} {
+		for _, op := range []policy.Operation{policy.Write, policy.Create, policy.Delete, policy.Chmod, policy.Link} {
+			if d := plan.File(op, name).Decision; d != policy.Deny {
+				t.Errorf("a plan, %s of %s: %s", op, name, d)
+			}
+		}
+		if d := agent.File(policy.Create, name).Decision; d != agents {
+			t.Errorf("an agent, %s: %s", name, d)
+		}
 	}
 }
 

@@ -175,6 +175,11 @@ func placeOf(spec core.Spec, spawn core.SpawnID) policy.Place {
 			p.CredentialGrants = append(p.CredentialGrants, m.Target)
 		}
 	}
+	for _, m := range spec.Mounts {
+		if !m.ReadOnly && m.Kind != core.MountWorkspace && m.Kind != core.MountState {
+			p.Mounts = append(p.Mounts, m.Target)
+		}
+	}
 	for _, c := range spec.Copies {
 		p.CredentialGrants = append(p.CredentialGrants, c.Target)
 	}

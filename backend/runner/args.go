@@ -81,7 +81,8 @@ var skipPermissions = []string{"--dangerously-skip-permissions"}
 //
 // A run that plans first starts in the CLI's plan mode, which the flag that skips
 // permissions would undo; what it may do is asked of the permission tool, which
-// allows everything but leaving that mode: the container's mounts are what holds.
+// allows everything but leaving that mode: the gate or the container's mounts are what
+// holds.
 // Without the setting the CLI would have a model judge each command instead, and
 // refuse all of them where that model is out of reach.
 func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {

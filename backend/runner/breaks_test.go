@@ -322,8 +322,8 @@ func TestOthersUseTheContainer(t *testing.T) {
 				r.boxes.mu.Lock()
 				defer r.boxes.mu.Unlock()
 				x := r.boxes.all[0]
-				if !x.running || x.held {
-					t.Errorf("the container runs: %v, the run holds it: %v", x.running, x.held)
+				if !x.running || len(x.holders) > 0 {
+					t.Errorf("the container runs: %v, held by %q", x.running, x.holders)
 				}
 				for _, p := range x.procs {
 					p.mu.Lock()

@@ -226,26 +226,31 @@ func (w *work) tellAsStored(ctx context.Context) {
 func (w *work) sweep(ctx context.Context) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	w.drop(ctx, w.run.SpawnID)
+	forgot := w.drop(ctx, w.run.SpawnID)
 	w.closeLink()
 	w.dropLost(ctx)
+	if w.spares() && forgot && w.keepSpare() {
+		return
+	}
 	w.giveBack(ctx)
 }
 
-// drop deletes what is kept of a spawn.
-func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
+// drop deletes what is kept of a spawn. It reports whether the container says so: then
+// nothing that the spawn has started runs there any more.
+func (w *work) drop(ctx context.Context, spawn core.SpawnID) (gone bool) {
 	if spawn == "" {
-		return
+		return false
 	}
 	w.s.p.Gate.Dismiss(spawn)
 	if l := w.currentLink(); l != nil {
 		err := l.Forget(ctx, spawn)
 		if err == nil {
-			return
+			return true
 		}
 		w.log.Debug("forget spawn", "error", err)
 	}
 	if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, spawn); err != nil {
 		w.log.Warn("delete output of the run", "error", err)
 	}
+	return false
 }

@@ -62,6 +62,12 @@ func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container
 	}
 	return p.boxes.Start(ctx, spec)
 }
+func (p *launchPorts) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
+	if err := p.gone(); err != nil {
+		return err
+	}
+	return p.boxes.Hold(ctx, id, h)
+}
 func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	if err := p.gone(); err != nil {
 		return err

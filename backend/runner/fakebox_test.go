@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ type box struct {
 	running       bool
 	exit          int
 	after         time.Duration // time from the stop to the removal; -1: never
-	held          bool          // by its run
+	holders       []string      // runs
 	others        bool          // others hold it too
 	earlier       bool          // made for an earlier launch
 	procs         map[core.SpawnID]*proc
@@ -113,7 +114,7 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 	}
 	x := &box{
 		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
-		plan: spec.Plan, running: true, held: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
+		plan: spec.Plan, running: true, holders: []string{string(spec.RunID)}, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
 	}
 	b.all = append(b.all, x)
 	b.note("start %s", x.c.ID)
@@ -145,24 +146,34 @@ func (b *boxes) stop(x *box) {
 	b.halt(x, 143)
 }
 
+func (b *boxes) Hold(_ context.Context, id core.ContainerID, h core.Holder) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	x := b.find(id)
+	if x == nil || !x.running {
+		return core.ErrNotRunning
+	}
+	x.holders = append(x.holders, h.ID)
+	b.note("hold %s", id)
+	return nil
+}
+
 func (b *boxes) Release(_ context.Context, h core.Holder, e core.Ending) error {
-	return b.giveBack(e, func(x *box) bool { return string(x.c.RunID) == h.ID })
+	return b.giveBack(e, func(_ *box, id string) bool { return id == h.ID })
 }
 
 func (b *boxes) Recovered(_ context.Context, _ core.HolderKind, alive func(string) bool, e core.Ending) error {
-	return b.giveBack(e, func(x *box) bool { return x.earlier && !alive(string(x.c.RunID)) })
+	return b.giveBack(e, func(x *box, id string) bool { return x.earlier && !alive(id) })
 }
 
 // giveBack records how containers end, and stops them once the engine answers.
-func (b *boxes) giveBack(e core.Ending, which func(*box) bool) (err error) {
+func (b *boxes) giveBack(e core.Ending, which func(x *box, holder string) bool) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, x := range b.all {
-		if !x.held || !which(x) {
-			continue
-		}
-		x.held = false
-		if x.others {
+		before := len(x.holders)
+		x.holders = slices.DeleteFunc(x.holders, func(id string) bool { return which(x, id) })
+		if x.others || len(x.holders) > 0 || before == 0 {
 			continue
 		}
 		x.after = max(e.Keep, 0)
@@ -182,7 +193,7 @@ func (b *boxes) back() {
 	defer b.mu.Unlock()
 	b.down = false
 	for _, x := range b.all {
-		if !x.held && !x.others {
+		if len(x.holders) == 0 && !x.others {
 			b.stop(x)
 		}
 	}

@@ -15,6 +15,19 @@ type fakeGate struct {
 	since   time.Time // of the call that is held now
 	stopped []core.RunID
 	gone    []core.SpawnID
+	unsure  bool
+}
+
+func (g *fakeGate) Enforces() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.unsure
+}
+
+func (g *fakeGate) set(unsure bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unsure = unsure
 }
 
 func (g *fakeGate) HeldFor(core.RunID) (time.Duration, bool) {

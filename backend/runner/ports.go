@@ -81,6 +81,8 @@ type Gate interface {
 	// Policy is the document that a spawn of a container goes by; nil says that it is
 	// not supervised. An error says that it may not start.
 	Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error)
+	// Enforces reports whether programs are known to be held to their policies.
+	Enforces() bool
 	// HeldFor says for how long calls of a run were held so far: then the run stood
 	// still, and its time does not pass.
 	HeldFor(run core.RunID) (total time.Duration, now bool)
@@ -94,6 +96,7 @@ type Gate interface {
 type noGate struct{}
 
 func (noGate) Policy(string, core.Channel, core.Spec, core.SpawnID) ([]byte, error) { return nil, nil }
+func (noGate) Enforces() bool                                                       { return false }
 func (noGate) HeldFor(core.RunID) (time.Duration, bool)                             { return 0, false }
 func (noGate) Stop(core.RunID, string)                                              {}
 func (noGate) Dismiss(core.SpawnID)                                                 {}

@@ -17,6 +17,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/leaktest"
 	"loop/backend/provision"
+	"loop/backend/sandbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
@@ -33,6 +34,7 @@ type rig struct {
 	stopped chan struct{}
 	launch  Launch
 	why     core.Explanation
+	memory  int64 // that the settings give to containers
 
 	mu  sync.Mutex
 	bus []core.Event
@@ -50,7 +52,9 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 		},
 	}
 	r.ports.makes(provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
-		return made{specOf(run, ch), r.why, r.launch}, nil
+		spec := specOf(run, ch)
+		spec.Limits.MemoryBytes = r.memory
+		return made{spec, r.why, r.launch}, nil
 	}})
 	return r
 }
@@ -78,6 +82,7 @@ type made struct {
 type imagesAndStarts interface {
 	Ensure(ctx context.Context) error
 	Start(ctx context.Context, spec core.Spec) (core.Container, error)
+	Hold(ctx context.Context, id core.ContainerID, by core.Holder) error
 }
 
 func (p provisioner) ForRun(_ context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error) {
@@ -89,7 +94,7 @@ func (p provisioner) Resolve(ctx context.Context, w provision.Want) (r provision
 	if _, err = w.Settings.ForChannel(ctx, w.Channel); err != nil {
 		return r, err
 	}
-	m, err := p.resolve(core.Run{ID: w.Run, Plan: w.Plan}, w.Channel)
+	m, err := p.resolve(core.Run{ID: w.Run, Plan: w.Plan && !w.PlanGated}, w.Channel)
 	return provision.Resolved{Spec: m.Spec, Why: m.Why}, err
 }
 
@@ -104,12 +109,15 @@ func (p provisioner) Ensure(ctx context.Context, w provision.Want) (*provision.L
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.boxes.Start(ctx, r.Spec)
+	c := w.Spare.Container
+	if c.ID == "" || !sandbox.Alike(r.Spec, w.Spare.Spec) || p.boxes.Hold(ctx, c.ID, w.Holder) != nil {
+		c, err = p.boxes.Start(ctx, r.Spec)
+	}
 	return &provision.Lease{Resolved: r, Container: c}, err
 }
 
 func specOf(run core.Run, ch core.Channel) core.Spec {
-	return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}
+	return core.Spec{Name: "box-of-" + string(run.ID), RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}
 }
 
 // start begins a launch of Loop. quit ends it.

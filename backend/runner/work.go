@@ -115,11 +115,13 @@ func (w *work) readChannel(ctx context.Context) error {
 	})
 }
 
-// want is the run's container.
-func (w *work) want() (provision.Want, *reading) {
+// want is the run's container. gated says that the gate holds a run that plans, and so the
+// mounts need not.
+func (w *work) want(gated bool) (provision.Want, *reading) {
 	read := &reading{Settings: w.s.p.Settings, run: w.run}
 	return provision.Want{
-		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "",
+		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, PlanGated: w.run.Plan && gated,
+		Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "",
 	}, read
 }
 
@@ -132,9 +134,9 @@ func (w *work) use(r provision.Resolved, l Launch) {
 // provision gets the run's container.
 func (w *work) provision(ctx context.Context) error {
 	told := w.run.State != core.RunStarting
-	want, read := w.want()
+	want, read := w.want(w.s.p.Gate.Enforces())
 	want.Ready = func(r provision.Resolved) error {
-		if r.Spec.Plan != w.run.Plan {
+		if r.Spec.Plan != (want.Plan && !want.PlanGated) {
 			return core.Fail(core.CodeInternal, nil,
 				"No container was made, because one that can write does not fit a run that plans first.", "")
 		}
@@ -149,7 +151,10 @@ func (w *work) provision(ctx context.Context) error {
 		return w.step(ctx, stepContainer, w.explain(w.why)...)
 	}
 	w.container = core.Container{}
+	var done func()
+	want.Spare, done = w.s.takeSpare(ctx, w.run)
 	lease, err := w.s.p.Provision.Ensure(ctx, want)
+	done()
 	if err == nil {
 		w.container = lease.Container
 	}
@@ -176,6 +181,10 @@ func (w *work) spawn(ctx context.Context) error {
 	rules, err := w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID)
 	if err != nil {
 		return err
+	}
+	if rules == nil && w.run.Plan && !w.spec.Plan { // the gate was switched off since the container was made
+		return core.Fail(core.CodeForbidden, nil, "The gate is off by now, and this run plans in a container that could write.",
+			"Send the prompt again: without the gate it gets a container that is read-only.")
 	}
 	launch := w.launch
 	launch.Gated = rules != nil
@@ -217,8 +226,12 @@ func (w *work) resolve(ctx context.Context) {
 	if !w.resumed || w.launched {
 		return
 	}
-	want, read := w.want()
+	want, read := w.want(false)
 	r, err := w.s.p.Provision.Resolve(ctx, want)
+	if w.run.Plan && r.Spec.Hash != w.container.Hash { // it may be able to write
+		want.PlanGated = true
+		r, err = w.s.p.Provision.Resolve(ctx, want)
+	}
 	w.use(r, read.launch)
 	if err != nil {
 		// Say of a folder that is gone meanwhile. What is known counts: without its route

@@ -4,9 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 
 	"loop/backend/core"
 )
+
+// Alike reports whether two specs make the same container, but for its name and the run
+// that it is made for: what is made by one serves the other.
+func Alike(a, b core.Spec) bool {
+	for _, s := range []*core.Spec{&a, &b} {
+		s.Name, s.RunID, s.Labels = "", "", nil
+	}
+	return reflect.DeepEqual(a, b)
+}
 
 // Hash is the drift hash: 64 hex digits over everything that makes one
 // container differ from another in kind. Names, labels, ids of runs and values

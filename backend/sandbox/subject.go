@@ -12,7 +12,7 @@ type Subject struct {
 	GuestVolume string // loop-guest-<hash>
 	InstallID   string
 	NameSuffix  string // six lower-case hex digits, random, from the caller
-	Plan        bool   // for a run that plans first: nothing of the project can be written
+	Plan        bool   // for a run that plans first: every mount but the state is read-only
 	// ParentDir is the main worktree of a worktree channel, else empty.
 	ParentDir string
 	// ModelOnRelay says that the run's model is reached through the relay (the

@@ -1,0 +1,112 @@
+package runner
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// approve answers the plan that is asked about in channel c.
+func (r *rig) approve(a core.AnswerAction) core.RunID {
+	r.t.Helper()
+	answer := core.Answer{Action: a}
+	if a == core.AnswerRevise {
+		answer.Text = "shorter"
+	}
+	q, err := r.s.Answer(context.Background(), r.asked("c").ID, answer)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return q.NextRunID
+}
+
+// policies are those that the programs went by, in the order of their starts.
+func policies(cli *spawns) string {
+	var names []string
+	for _, req := range cli.all() {
+		name, _, _ := strings.Cut(string(req.Policy), " ")
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestApprovedPlanKeepsItsContainer: where the gate holds a plan, its container is an
+// ordinary one, and what is approved goes on there under the agent's policy. In every other
+// case a container of its own is made for it, and none is left.
+func TestApprovedPlanKeepsItsContainer(t *testing.T) {
+	planned := plays(recording(t, "plan"), 1)
+	for name, c := range map[string]struct {
+		unsure     bool
+		before     func(r *rig, gate *fakeGate) // the answer
+		answer     core.AnswerAction
+		containers int
+		policies   string
+	}{
+		"approved":          {containers: 1, policies: "plan agent"},
+		"to be changed":     {answer: core.AnswerRevise, containers: 1, policies: "plan plan"},
+		"gate not seen yet": {unsure: true, containers: 2, policies: "plan agent"},
+		"gate does not hold by now": {before: func(_ *rig, gate *fakeGate) { gate.set(true) }, answer: core.AnswerRevise,
+			containers: 2, policies: "plan plan"},
+		"too late":         {before: func(r *rig, _ *fakeGate) { r.pass(6 * time.Minute) }, containers: 2, policies: "plan agent"},
+		"container ended":  {before: func(r *rig, _ *fakeGate) { r.boxes.die(0, 137) }, containers: 2, policies: "plan agent"},
+		"other settings":   {before: func(r *rig, _ *fakeGate) { r.memory = 1 << 30 }, containers: 2, policies: "plan agent"},
+		"after a restart":  {before: func(r *rig, _ *fakeGate) { r.quit(); r.start() }, containers: 2, policies: "plan agent"},
+		"another run next": {answer: core.AnswerCancel, containers: 2, policies: "plan agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r, cli := newSpawnRig(t, planned, fine)
+				gate := &fakeGate{unsure: c.unsure}
+				r.ports.Gate = gate
+				r.start()
+				defer func() { r.quit() }() // of the launch that runs by then
+				r.ended(r.promptPlan(), time.Minute)
+				if c.before != nil {
+					c.before(r, gate)
+				}
+				var next core.RunID
+				switch c.answer {
+				case core.AnswerCancel:
+					r.approve(c.answer)
+					next = r.prompt("c", "another").ID
+				case "":
+					next = r.approve(core.AnswerApprove)
+				default:
+					next = r.approve(c.answer)
+				}
+				done := r.ended(next, time.Minute)
+				if done.State != core.RunDone || policies(cli) != c.policies {
+					t.Errorf("ended %s by the policies %s: %+v", done.State, policies(cli), done.Outcome.Failure)
+				}
+				if plans := r.boxes.planned(); len(plans) != c.containers || plans[0] != c.unsure {
+					t.Errorf("containers %v", plans)
+				}
+				r.boxes.mu.Lock()
+				defer r.boxes.mu.Unlock()
+				for _, x := range r.boxes.all {
+					if x.running || len(x.holders) > 0 {
+						t.Errorf("%s runs: %v, held by %q\n%s", x.c.ID, x.running, x.holders, strings.Join(r.boxes.calls, "\n"))
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestPlanNeedsItsPolicy: a run that plans is not started without a policy in a container
+// that could write, as when the gate is switched off while the container is made.
+func TestPlanNeedsItsPolicy(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, cli := newSpawnRig(t, fine)
+		r.ports.Gate = &brokenGate{}
+		r.start()
+		defer r.quit()
+		run := r.ended(r.promptPlan(), time.Minute)
+		if f := run.Outcome.Failure; run.State != core.RunFailed || f == nil || f.Code != core.CodeForbidden || len(cli.all()) > 0 {
+			t.Errorf("ended %s, %d spawns: %+v", run.State, len(cli.all()), f)
+		}
+	})
+}
