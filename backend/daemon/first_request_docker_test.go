@@ -66,28 +66,9 @@ func BenchmarkFirstRequest(b *testing.B) {
 	if claude == "" {
 		b.Fatal("LOOP_CLAUDE_BIN does not name the agent CLI; run this with “make bench”")
 	}
-	home := b.TempDir()
-	b.Setenv("LOOP_HOME", home)
-	model := newArrivals(b)
-	conf, err := json.Marshal(map[string]any{"anthropic_base_url": model.URL, "container_keep_alive_sec": 0})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, config.FileName), conf, 0o600); err != nil {
-		b.Fatal(err)
-	}
-	d, err := New(b.Context(), Options{Version: "bench", Frontend: fstest.MapFS{}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer d.Close()
-	if err := d.Start(); err != nil {
-		b.Fatal(err)
-	}
 	ctx := b.Context()
-	if err := d.images.Ensure(ctx); err != nil {
-		b.Fatal(err)
-	}
+	model := newArrivals(b)
+	d := startDaemon(b, model.URL, 0)
 	ch, err := d.channels.Add(ctx, b.TempDir(), "bench")
 	if err != nil {
 		b.Fatal(err)
@@ -119,6 +100,74 @@ func BenchmarkFirstRequest(b *testing.B) {
 	b.ReportMetric(ms(hot), "warm-ms")
 	b.ReportMetric(ms(cold)/ms(host), "cold/host")
 	b.ReportMetric(ms(hot)/ms(host), "warm/host")
+}
+
+// startDaemon starts one in a folder of its own, whose runs have a model at url and keep
+// their containers for so many seconds.
+func startDaemon(b *testing.B, url string, keep int) *Daemon {
+	b.Helper()
+	home := b.TempDir()
+	b.Setenv("LOOP_HOME", home)
+	conf, err := json.Marshal(map[string]any{"anthropic_base_url": url, "container_keep_alive_sec": keep})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, config.FileName), conf, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	d, err := New(b.Context(), Options{Version: "bench", Frontend: fstest.MapFS{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = d.Close() })
+	if err := d.Start(); err != nil {
+		b.Fatal(err)
+	}
+	if err := d.images.Ensure(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// BenchmarkApprovedPlan measures from a person's approval of a plan to the CLI's first
+// request: in the container of the plan, and in one that is made for it.
+func BenchmarkApprovedPlan(b *testing.B) {
+	for name, keep := range map[string]int{"its-container": 60, "another-container": 0} {
+		b.Run(name, func(b *testing.B) {
+			ctx := b.Context()
+			model := newArrivals(b)
+			d := startDaemon(b, model.URL, keep)
+			ch, err := d.channels.Add(ctx, b.TempDir(), "bench")
+			if err != nil {
+				b.Fatal(err)
+			}
+			first, err := d.runner.Prompt(ctx, core.Run{ChannelID: ch.ID, Prompt: "demo:quick\nhello"}) // shows that the gate holds
+			if err != nil {
+				b.Fatal(err)
+			}
+			waitEnd(b, d, first.ID)
+			var took []time.Duration
+			for b.Loop() {
+				run, err := d.runner.Prompt(ctx, core.Run{ChannelID: ch.ID, Prompt: "demo:plan\nhello", Plan: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				waitEnd(b, d, run.ID)
+				open, err := d.runner.Questions(ctx, ch.ID)
+				if err != nil || len(open) != 1 {
+					b.Fatalf("%+v %v", open, err)
+				}
+				began := time.Now()
+				q, err := d.runner.Answer(ctx, open[0].ID, core.Answer{Action: core.AnswerApprove})
+				if err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, model.next(b, name, began))
+				waitEnd(b, d, q.NextRunID)
+			}
+			b.ReportMetric(ms(took), "approved-ms")
+		})
+	}
 }
 
 // ms is the median in milliseconds.
