@@ -74,6 +74,11 @@ $how = pack("QQQ", 0x10000, 0, 0); print "open\n" if syscall(437, -100, $path, $
 		{name: "HooksPathInTheProject", want: "there", script: `mkdir -p /project/hooks && echo x > /project/hooks/pre-push && echo there`},
 		{name: "ActivateMadeAnew", asks: 1, want: "a change is denied\nmade anew",
 			script: `mkdir -p /project/v/bin; cd /project/v/bin; echo one > activate; (echo two >> activate) 2>/dev/null || echo "a change is denied"; rm activate; echo two > activate && echo made anew`},
+		// The link is exchanged after the program was judged and before its interpreter opens it.
+		{name: "InterpreterReadsByName", want: "another",
+			script: `cd /project; mkfifo begun go; printf 'open(my $b, ">", "begun"); close $b; open(my $g, "<", "go"); <$g>; do $ARGV[0];' > pre.pl
+for n in judged another; do printf '#!/usr/bin/perl /project/pre.pl\nprint "%s\\n";\n' $n > $n; chmod +x $n; done
+ln -s judged link; /project/link & cat begun; ln -sfn another link; echo > go; wait`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			allow.Store(c.allow)
@@ -89,6 +94,17 @@ $how = pack("QQQ", 0x10000, 0, 0); print "open\n" if syscall(437, -100, $path, $
 			}
 		})
 	}
+	t.Run("ChangedFileInAShell", func(t *testing.T) {
+		asked.Store(0)
+		runGated(t, l, doc, `printf 'echo as the agent left it\n' > /project/build.sh`)
+		person, err := policy.Baseline(policy.NamePerson, policy.Place{Home: "/tmp/home", Workspaces: []string{"/project"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := runGated(t, l, person.Encode(), "sh /project/build.sh"); got != "as the agent left it\n" || asked.Load() != 0 {
+			t.Errorf("%d questions, %q", asked.Load(), got)
+		}
+	})
 	t.Run("RunsInOneContainer", func(t *testing.T) {
 		id := gatedSpawn(t, l, doc, "exec perl -e 'sleep 1000'")
 		runGated(t, l, doc, `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^perl -e sleep 1000' && kill -9 ${p#/proc/}; done; true`)
