@@ -26,18 +26,18 @@ import (
 type traced struct {
 	*launched
 	ended  chan syscall.WaitStatus
-	denied atomic.Int64 // programs that were exchanged
+	over   chan struct{} // the tracer waits no more
+	denied atomic.Int64  // programs that were exchanged
 }
 
 // trace runs an act as the agent, supervised and traced.
 func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	t.Helper()
 	p := launch(t, "filter", act, args...)
-	tr := &traced{launched: p, ended: make(chan syscall.WaitStatus, 1)}
+	tr := &traced{launched: p, ended: make(chan syscall.WaitStatus, 1), over: make(chan struct{})}
 	tracer := threads.NewTracer()
-	over := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(tr.over)
 		tracer.Run(func(pid int, ws syscall.WaitStatus) {
 			if pid == p.cmd.Process.Pid {
 				tr.ended <- ws
@@ -57,7 +57,7 @@ func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	}
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
-		within(t, "everything ends", over)
+		within(t, "everything ends", tr.over)
 		_ = s.Close()
 	})
 	p.Supervisor = s
@@ -65,9 +65,10 @@ func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	return tr
 }
 
-const limit = 10 * time.Minute
+const limit = 4 * time.Minute
 
-// wait returns what the act printed; it must have ended well.
+// wait returns what the act printed; it must have ended well. The next act begins when
+// this one's tracer has ended: two in one process take each other's stops.
 func (p *traced) wait(t testing.TB) string {
 	t.Helper()
 	var ws syscall.WaitStatus
@@ -76,6 +77,7 @@ func (p *traced) wait(t testing.TB) string {
 	case <-time.After(limit):
 		t.Fatalf("%q has not ended within %v", p.cmd.Args, limit)
 	}
+	within(t, "the tracer ends", p.over)
 	_ = p.cmd.Wait() // the tracer has taken the end; this waits for the output
 	if !ws.Exited() || ws.ExitStatus() != 0 {
 		t.Fatalf("act ended with %x\nout: %s\nerr: %s", int(ws), p.out.String(), p.errs.String())
