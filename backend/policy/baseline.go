@@ -37,9 +37,12 @@ type Place struct {
 
 var (
 	mutations = []Operation{Write, Create, Delete, Chmod, Chown, Link}
-	changes   = []Operation{Write, Link} // of what is there already
-	contents  = []Operation{Write, Create, Delete, Chmod}
-	access    = []Operation{Read, Write, Create, Delete, Chmod, Chown, Link}
+	// texts is for files that are read and never run as programs: their mode makes no
+	// difference, and what writes one often sets it.
+	texts    = []Operation{Write, Create, Delete, Chown, Link}
+	changes  = []Operation{Write, Link} // of what is there already
+	contents = []Operation{Write, Create, Delete, Chmod}
+	access   = []Operation{Read, Write, Create, Delete, Chmod, Chown, Link}
 )
 
 // Baseline is the policy that Loop ships under a name, for a place. An error is a

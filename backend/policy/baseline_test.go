@@ -32,7 +32,7 @@ var day = map[string][]act{
 	},
 	"git init": {
 		{Create, "ws/.git/HEAD"}, {Create, "ws/.git/hooks/pre-push.sample"}, {Create, "ws/.git/info/exclude"},
-		{Create, "ws/.git/config.lock"}, {Chmod, "ws/.git/config"},
+		{Create, "ws/.git/config.lock"}, {Chmod, "ws/.git/config"}, {Chmod, "/home/ada/.npmrc"},
 	},
 	"git worktree add": {
 		{Create, "ws/.git/worktrees/x/commondir"}, {Create, "ws/.git/worktrees/x/gitdir"}, {Create, "ws/x/.git"},

@@ -48,10 +48,10 @@ func (b *baseline) startup() {
 		says{"The fish shell takes its variables, PATH among them, from this file whenever it starts.",
 			"Set the variable in the command that needs it."},
 		below(b.homes, ".config/fish/fish_variables")...)
-	b.file("startup.editor", Startup, b.ask, mutations,
+	b.file("startup.editor", Startup, b.ask, texts,
 		says{"This file runs whenever an editor, a multiplexer or another tool starts.", "Use the tool's option for this once."},
 		below(b.homes, editorFiles...)...)
-	b.file("startup.tool", Startup, b.ask, mutations,
+	b.file("startup.tool", Startup, b.ask, texts,
 		says{"This file tells a package manager or a compiler what to run or where to fetch from, in every project.",
 			"Use an option of the command, or a file of this project."},
 		below(b.homes, toolFiles...)...)
@@ -66,7 +66,7 @@ func (b *baseline) startup() {
 	b.agents()
 	b.git()
 	workspaces := quoted(b.Workspaces)
-	b.file("startup.project", Startup, b.ask, mutations,
+	b.file("startup.project", Startup, b.ask, texts,
 		says{"This file runs, or says what to run, whenever somebody enters the project or installs its packages.",
 			"Show the person what should stand in it."},
 		below(workspaces, ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml")...)
@@ -98,7 +98,7 @@ func (b *baseline) git() {
 		b.file("startup.git-sample", Startup, Allow, contents, says{}, below(dirs, gitDirSample)...)
 	}
 	// Git tries a chmod on a new configuration, whose mode makes no difference.
-	b.file(ruleGitConfig, Startup, b.ask, []Operation{Write, Create, Delete, Chown, Link},
+	b.file(ruleGitConfig, Startup, b.ask, texts,
 		says{"Git takes commands to run and addresses to push to from this file.", gitAdvice},
 		below(dirs, gitDirFiles...)...)
 	b.file("startup.git-hook", Startup, b.ask, mutations,
