@@ -43,6 +43,9 @@ func (m making) perform(c *call) outcome {
 	if m.text != "" { // everything that it leads to gets names below it
 		v = stricter(v, c.view.Leads(policy.Create, s.path()))
 	}
+	if rank(v.Decision) == 1 && s.dir.readOnly() {
+		return failed(unix.EROFS)
+	}
 	does, do := m.plan(c, s)
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), from: m.text, as: m.at.path, act: does}
@@ -156,6 +159,14 @@ func (r removing) perform(c *call) outcome {
 	v := c.file(policy.Delete, s.path())
 	if o.kind() == unix.S_IFLNK {
 		v = stricter(v, c.view.Leads(policy.Delete, s.path()))
+	}
+	if rank(v.Decision) == 1 { // nobody is asked about what cannot happen
+		switch {
+		case s.dir.readOnly():
+			return failed(unix.EROFS)
+		case r.flags&unix.AT_REMOVEDIR != 0 && o.occupied(): // git stash tries to remove .git
+			return failed(unix.ENOTEMPTY)
+		}
 	}
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,

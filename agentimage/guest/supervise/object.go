@@ -37,6 +37,29 @@ func (o *object) itself() string { return descriptorPath(o.fd) }
 // descriptorPath is a path that leads the kernel to what fd is.
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
+// readOnly reports whether nothing can be changed where the object is mounted, whoever
+// allows it. No program in the container can change that.
+func (o *object) readOnly() bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(o.fd, &st) == nil && st.Flags&unix.ST_RDONLY != 0
+}
+
+// occupied reports whether a folder has something in it, so that it cannot be removed.
+func (o *object) occupied() bool {
+	fd, err := unix.Openat(o.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var buf [1024]byte // four names at least
+	n, err := unix.ReadDirent(fd, buf[:])
+	if err != nil {
+		return false
+	}
+	_, count, _ := unix.ParseDirent(buf[:n], 1, nil) // which leaves out the folder itself and its parent
+	return count > 0
+}
+
 // identity names the object until it is deleted.
 func (o *object) identity() string {
 	return strconv.FormatUint(uint64(o.st.Dev), 10) + ":" + strconv.FormatUint(o.st.Ino, 10)

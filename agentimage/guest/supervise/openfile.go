@@ -178,7 +178,11 @@ func (o opening) create(c *call, at slot) outcome {
 		return failed(unix.EISDIR)
 	}
 	mode := c.masked(at.dir, o.mode) // of one moment, as the question
-	if end := c.decide(c.file(policy.Create, at.path()), func() *question {
+	v := c.file(policy.Create, at.path())
+	if rank(v.Decision) == 1 && at.dir.readOnly() {
+		return failed(unix.EROFS)
+	}
+	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Create, target: at.path(), as: o.at.path, inPlace: true,
 			act: o.act(&mode)}
 	}); end != nil {
