@@ -67,7 +67,10 @@ func Baseline(name string, p Place) (Policy, error) {
 		b.credentials(Approve)
 		b.sockets(Approve)
 	case NameSystem:
+		// What git runs there is the repository's: its hooks and filters.
+		b.ask = Deny
 		b.credentials(Deny)
+		b.startup()
 		b.sockets(Deny)
 	case NamePlan:
 		b.ask = Deny

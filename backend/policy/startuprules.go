@@ -94,7 +94,7 @@ func (b *baseline) git() {
 		below(b.homes, gitHomeFiles...)...)
 	workspaces := quoted(b.Workspaces)
 	dirs := below(workspaces, ".git", ".git/modules/**")
-	if b.ask == Approve {
+	if b.policy.Name != NamePlan {
 		b.file("startup.git-sample", Startup, Allow, contents, says{}, below(dirs, gitDirSample)...)
 	}
 	// Git tries a chmod on a new configuration, whose mode makes no difference.

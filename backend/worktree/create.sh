@@ -1,5 +1,6 @@
 # $1 branch, $2 path below the current folder, $3 base or empty
-export GIT_TERMINAL_PROMPT=0 LC_ALL=C
+# An agent may write to folders of its home that come first in PATH.
+export GIT_TERMINAL_PROMPT=0 LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 git rev-parse --is-inside-work-tree >/dev/null || exit 200
 [ -z "$(git rev-parse --show-prefix)" ] || exit 207
 git rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null || exit 201

@@ -213,6 +213,38 @@ func TestBase(t *testing.T) {
 	}
 }
 
+// TestProgramsOfTheHomeAreNotGit: an agent's home comes first in PATH. The repository's
+// hooks still run, also from the folder that core.hooksPath names.
+func TestProgramsOfTheHomeAreNotGit(t *testing.T) {
+	r := newRepo(t)
+	hooks := filepath.Join(r.main.Dir, ".husky")
+	r.write(".husky/post-checkout", "#!/bin/sh\ntouch hooked\n")
+	r.git("config", "core.hooksPath", hooks)
+	home := t.TempDir()
+	for _, name := range []string{filepath.Join(home, "git"), filepath.Join(hooks, "post-checkout")} {
+		if filepath.Dir(name) == home {
+			if err := os.WriteFile(name, []byte("#!/bin/sh\ntouch '"+home+"/ran'\nexit 1\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(name, 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", home+":"+os.Getenv("PATH"))
+	const dir = ".worktrees/x"
+	r.create(dir, "x", "", true)
+	if _, err := os.Stat(filepath.Join(r.main.Dir, dir, "hooked")); err != nil {
+		t.Error("the hook did not run:", err)
+	}
+	if err := r.s.Remove(t.Context(), r.main, []string{dir}, true); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "ran")); err == nil {
+		t.Error("a program of the home ran in git's place")
+	}
+}
+
 func TestExcludeKeepsALastLineWithoutItsEnd(t *testing.T) {
 	r := newRepo(t)
 	r.write(".git/info/exclude", "*.tmp")

@@ -1,6 +1,7 @@
 # $1 safe or force, then paths below the current folder. Every one is looked at
 # before the first is removed; the path that is the reason to stop is printed last.
-export GIT_TERMINAL_PROMPT=0 LC_ALL=C
+# An agent may write to folders of its home that come first in PATH.
+export GIT_TERMINAL_PROMPT=0 LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 how=$1
 shift
 stop() {
