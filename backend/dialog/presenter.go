@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,6 +51,9 @@ const (
 	look = time.Second
 	// raising is how long a window may take to come to the front after Review.
 	raising = 10 * time.Second
+	// breath is how long no dialog opens after one whose question was withdrawn: a program
+	// that asks and gives up would have them open and close all the time.
+	breath = 300 * time.Millisecond
 )
 
 // Presenter shows the approvals that wait, one dialog at a time, oldest first, while the
@@ -69,6 +73,7 @@ type Presenter struct {
 	reviewing string          // the person looks at this one in the window
 	raised    bool            // the window has been seen since then
 	since     time.Time       // when reviewing began
+	withdrawn bool            // the last dialog's question went before it was answered
 }
 
 // NewPresenter returns a presenter that shows nothing before Run.
@@ -103,6 +108,9 @@ func (p *Presenter) Run(ctx context.Context) error {
 			if err := p.show(ctx, a, len(waiting)-1); errors.Is(err, ErrUnavailable) {
 				return err
 			}
+			if p.withdrawn {
+				p.pause(ctx)
+			}
 			continue
 		}
 		tick := ticks.C
@@ -116,6 +124,16 @@ func (p *Presenter) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pause waits a breath, or until ctx ends.
+func (p *Presenter) pause(ctx context.Context) {
+	t := time.NewTimer(breath)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
 // next is the approval that a dialog is to show now.
@@ -165,6 +183,7 @@ func (p *Presenter) wanted() bool {
 func (p *Presenter) show(ctx context.Context, a core.Approval, others int) error {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
+	p.withdrawn = false
 	p.showing.Store(a.ID)
 	defer p.showing.Store("")
 	type answer struct {
@@ -195,9 +214,14 @@ func (p *Presenter) show(ctx context.Context, a core.Approval, others int) error
 		case <-ticks.C:
 		}
 		if asking.Err() == nil && (!p.wanted() || !p.waits(a)) {
+			p.withdrawn = !p.has(a.ID)
 			cancel()
 		}
 	}
+}
+
+func (p *Presenter) has(id string) bool {
+	return slices.ContainsFunc(p.queue.Waiting(), func(w core.Approval) bool { return w.ID == id })
 }
 
 // waits reports that an approval still waits as it was shown.

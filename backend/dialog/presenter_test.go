@@ -196,6 +196,8 @@ func TestADialogGoesWithItsQuestion(t *testing.T) {
 		expect(t, d, "/a")
 		d.set(func() { d.waiting = d.waiting[1:] }) // its process died
 		p.Changed()
+		expect(t, d, "") // not one on the heels of the other
+		<-time.After(breath)
 		expect(t, d, "/b")
 		changed := approval("b")
 		changed.Target, changed.Digest = "/changed", "sha-2"

@@ -171,4 +171,7 @@ func hashed(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func isText(b []byte) bool { return utf8.Valid(b) && !slices.Contains(b, 0) }
+// isText refuses what no page can show, such as the escapes of terminals.
+func isText(b []byte) bool {
+	return utf8.Valid(b) && !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f })
+}

@@ -8,7 +8,8 @@ import (
 	"loop/backend/wire"
 )
 
-// maxDiff bounds what is shown of a change: it goes into events and the timeline.
+// maxDiff bounds what is shown of a change, as JSON has it: it goes into events and the
+// timeline.
 const maxDiff = 48 << 10
 
 // change is the difference that an act makes, or why it is not shown.
@@ -40,9 +41,24 @@ func change(a wire.Approval) (diff, note string) {
 		return "", "The content stays the same."
 	}
 	diff = udiff.Unified("before", "after", old, string(after.Text))
-	if len(diff) > maxDiff {
-		cut := strings.LastIndexByte(diff[:maxDiff], '\n') + 1
-		return diff[:cut], "The end of the change is left out here."
+	size := 0
+	for i := range len(diff) {
+		if size += encoded(diff[i]); size > maxDiff {
+			cut := strings.LastIndexByte(diff[:i], '\n') + 1
+			return diff[:cut], "The end of the change is left out here."
+		}
 	}
 	return diff, note
+}
+
+// encoded is how many bytes JSON has for one, at most: it writes some signs of HTML with
+// six, and both separators of lines that have three.
+func encoded(c byte) int {
+	switch c {
+	case '<', '>', '&', 0xe2:
+		return 6
+	case '\n', '\t', '\r', '"', '\\':
+		return 2
+	}
+	return 1
 }

@@ -16,6 +16,10 @@ const (
 	burst     = 20
 	perSecond = 10
 	maxGroups = 20
+	// It may take so many back at once, and so many in a second after that: each was told
+	// and stored, although nobody could answer it.
+	backBurst     = 20
+	backPerSecond = 0.2
 	// emptyStays is how long a flood's question stays when nothing waits behind it any
 	// more: else a program that asks and gives up makes one after the other.
 	emptyStays = 5 * time.Second
@@ -37,6 +41,23 @@ func (s *Service) spend(o origin) bool {
 		s.buckets[o] = b
 	}
 	return b.take(now, burst, perSecond)
+}
+
+// takenBack counts a question of an origin that was withdrawn.
+func (s *Service) takenBack(o origin) {
+	b := s.backs[o]
+	if b == nil {
+		b = &bucket{left: backBurst, at: time.Now()}
+		s.backs[o] = b
+	}
+	b.take(time.Now(), backBurst, backPerSecond)
+}
+
+// takesBack says that an origin has withdrawn too much for its next question to be shown
+// by itself.
+func (s *Service) takesBack(o origin) bool {
+	b := s.backs[o]
+	return b != nil && b.left+time.Since(b.at).Seconds()*backPerSecond < 1
 }
 
 func (b *bucket) take(now time.Time, most, perSecond float64) bool {
@@ -70,7 +91,7 @@ func (s *Service) mustPark(who *asker) bool {
 			n++
 		}
 	}
-	return n >= maxPerRun || !s.spend(o)
+	return n >= maxPerRun || s.takesBack(o) || !s.spend(o)
 }
 
 // park keeps a call behind the flood's one question.

@@ -71,6 +71,7 @@ type Service struct {
 	open    map[string]*question
 	floods  map[origin]*flood
 	buckets map[origin]*bucket
+	backs   map[origin]*bucket   // of what they withdrew
 	refused map[origin]time.Time // all that they ask is denied until then
 	parked  int
 	memory  memory
@@ -100,7 +101,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
-		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, refused: map[origin]time.Time{},
+		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, backs: map[origin]*bucket{}, refused: map[origin]time.Time{},
 		memory: newMemory(), recent: recent{},
 		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(),
 		settles: newSettles(), wake: make(chan struct{}, 1),

@@ -117,12 +117,18 @@ func (g *gathered) decided(one decision) {
 
 // conclude writes what was gathered down and tells it.
 func (s *Service) conclude(k gatherKey, g *gathered) {
+	nameless := g.more // denied calls that are only counted in the record
 	for i, one := range g.acts {
 		g.acts[i].record.Tool = k.tool
-		if !one.written {
-			s.recent.add(g.who.ChannelID, one.act, core.ApprovalState(one.record.Decision), one.record.At)
-			s.out = append(s.out, outgoing{record: g.acts[i].record})
+		if one.written {
+			continue
 		}
+		s.recent.add(g.who.ChannelID, one.act, core.ApprovalState(one.record.Decision), one.record.At)
+		if !s.settles.spend(g.who.origin(), time.Now()) {
+			nameless += int64(one.record.Calls)
+			continue
+		}
+		s.out = append(s.out, outgoing{record: g.acts[i].record})
 	}
 	e := core.GateDecisions{ChannelID: g.who.ChannelID, RunID: g.who.RunID, SpawnID: k.spawn, ToolUseID: k.tool,
 		Unruled: g.unruled, More: g.more, Missed: g.lost, Allowed: g.others}
@@ -139,8 +145,8 @@ func (s *Service) conclude(k gatherKey, g *gathered) {
 	if n := g.unruled + g.others; n > 0 {
 		s.out = append(s.out, outgoing{record: s.countOf(k, g, core.ApprovalAllowed, "", "", n)})
 	}
-	if g.more > 0 {
-		s.out = append(s.out, outgoing{record: s.countOf(k, g, core.ApprovalDenied, "", "", g.more)})
+	if nameless > 0 {
+		s.out = append(s.out, outgoing{record: s.countOf(k, g, core.ApprovalDenied, "", "", nameless)})
 	}
 	s.nudge()
 	e.Decisions, e.More = listed(g.acts, e.More)

@@ -229,6 +229,13 @@ func (s *Service) resolve(q *question, d outcome) {
 	s.answerWaiters(q, d)
 	q.view.State, q.view.Scope, q.view.By, q.view.Reason, q.view.ResolvedAt = d.state, d.scope, d.by, d.reason, s.o.Now()
 	q.view.Deadline = time.Time{}
+	if d.state == core.ApprovalWithdrawn {
+		if q.view.Kind != core.ApprovalFlood {
+			s.takenBack(q.asker.origin())
+		}
+		// Nobody could answer it, and what it showed was told when it was asked.
+		q.view.Diff, q.view.DiffNote, q.view.Offers, q.view.Details = "", "", nil, nil
+	}
 	s.publish(s.event(core.EventGateResolved, q), true)
 }
 

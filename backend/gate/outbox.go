@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"loop/backend/bus"
@@ -151,14 +152,8 @@ func (s *Service) endedRun(run core.RunID) {
 	s.past.ended(run, s.o.Now())
 	s.decided.soon()
 	s.memory.endedRun(run)
-	for o := range s.buckets {
-		if o.source == string(run) {
-			delete(s.buckets, o)
-		}
-	}
-	for o := range s.refused {
-		if o.source == string(run) {
-			delete(s.refused, o)
-		}
-	}
+	of := func(o origin) bool { return o.source == string(run) }
+	maps.DeleteFunc(s.buckets, func(o origin, _ *bucket) bool { return of(o) })
+	maps.DeleteFunc(s.backs, func(o origin, _ *bucket) bool { return of(o) })
+	maps.DeleteFunc(s.refused, func(o origin, _ time.Time) bool { return of(o) })
 }

@@ -50,12 +50,7 @@ func (s *settles) count(o origin, r Record, now time.Time) (Record, bool) {
 		e.calls++
 		return e.record, true
 	}
-	b := s.buckets[o]
-	if b == nil {
-		b = &bucket{left: settleBurst, at: now}
-		s.buckets[o] = b
-	}
-	if !b.take(now, settleBurst, settlePerSecond) || len(s.list) >= maxSettles {
+	if !s.spend(o, now) || len(s.list) >= maxSettles {
 		r.Kind, r.Operation, r.Target, r.Rule = kindCounted, "", "", ""
 		if e := s.list[settleKey(o, r)]; e != nil {
 			e.calls++
@@ -63,6 +58,17 @@ func (s *settles) count(o origin, r Record, now time.Time) (Record, bool) {
 		}
 	}
 	return r, false
+}
+
+// spend says whether an origin may have one more record that names its object.
+func (s *settles) spend(o origin, now time.Time) bool {
+	b := s.buckets[o]
+	if b == nil {
+		b = &bucket{left: settleBurst, at: now}
+		s.buckets[o] = b
+		s.due.Reset(addingUp)
+	}
+	return b.take(now, settleBurst, settlePerSecond)
 }
 
 // written takes in a record that was written down.
@@ -92,13 +98,12 @@ func (s *Service) settleCalls(last bool) {
 			s.nudge()
 		}
 	}
-	if len(s.settles.list) > 0 {
-		s.settles.due.Reset(addingUp)
-		return
-	}
 	for o, b := range s.settles.buckets {
 		if now.Sub(b.at).Seconds()*settlePerSecond > settleBurst {
 			delete(s.settles.buckets, o) // it is full by now
 		}
+	}
+	if len(s.settles.list)+len(s.settles.buckets) > 0 {
+		s.settles.due.Reset(addingUp)
 	}
 }

@@ -102,6 +102,7 @@ func (s *Service) Stop(run core.RunID, why string) {
 func (s *Service) forget(o origin) {
 	s.memory.forget(o)
 	delete(s.buckets, o)
+	delete(s.backs, o)
 	delete(s.refused, o)
 }
 

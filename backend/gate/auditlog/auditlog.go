@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 )
@@ -188,21 +187,36 @@ func (l *Log) lastHash(channel string) (end, error) {
 		if m == nil || m[1] != channel {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(l.dir, files[i].Name()))
+		raw, err := tail(filepath.Join(l.dir, files[i].Name()))
 		if err != nil {
 			return end{}, fmt.Errorf("read records: %w", err)
 		}
-		whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
-		lines := strings.Split(strings.TrimSpace(string(whole)), "\n")
+		whole := bytes.TrimSpace(raw[:bytes.LastIndexByte(raw, '\n')+1])
 		var r Record
-		if last := lines[len(lines)-1]; last != "" {
-			if err := json.Unmarshal([]byte(last), &r); err != nil {
+		if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; len(last) > 0 {
+			if err := json.Unmarshal(last, &r); err != nil {
 				return end{"changed", m[2]}, nil //nolint:nilerr // the chain is broken, and shows that from here on
 			}
 			return end{r.Hash, m[2]}, nil
 		}
 	}
 	return end{}, nil
+}
+
+// tail is the end of a file, with the last whole line and one that was cut off.
+func tail(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	raw := make([]byte, min(size, 2*maxLine))
+	_, err = f.ReadAt(raw, size-int64(len(raw)))
+	return raw, err
 }
 
 // prune removes files that are older than Retention, once a day.
