@@ -102,6 +102,9 @@ func TestGitConfigChange(t *testing.T) {
 		"not UTF-8":                 {clonedConfig, clonedConfig + "# \xff\n", false},
 		"large":                     {clonedConfig, clonedConfig + strings.Repeat("#\n", maxGitConfig/2), false},
 		"odd before":                {"[user] name = a\n", clonedConfig, false},
+		"branch of a fork moves": {forked, strings.Replace(forked, "= fork", "= origin", 1) +
+		"branch of a fork moves later": {clonedConfig + forked, clonedConfig + strings.Replace(forked, "= fork", "= origin", 1), false},
+		"branch of a fork has two":     {clonedConfig + forked, clonedConfig + forked + "\tremote = origin\n", false},
 	} {
 		if got := GitConfigChange([]byte(c.before), []byte(c.after)); got != c.want {
 			t.Errorf("%s: inert is %v", name, got)

@@ -77,7 +77,8 @@ var gitKeys = sync.OnceValue(func() inertGit {
 // them, and differ in nothing but keys that do nothing by themselves, e.g. the branch
 // that a branch follows. A remote may be added if its address is an ordinary one, but
 // the address of one that exists is not inert: a person's next push goes there. Nor does a
-// branch come to follow another remote than origin, which may have been added before.
+// branch come to follow another remote than origin, which may have been added before, or
+// change from another one to it.
 func GitConfigChange(before, after []byte) (inert bool) {
 	old, err := parseGitConfig(before)
 	if err != nil {
@@ -89,12 +90,14 @@ func GitConfigChange(before, after []byte) (inert bool) {
 	}
 	known := map[string]bool{} // remotes that there were
 	var follow []gitEntry
+	elsewhere := map[string]bool{} // branches that follow another remote than origin
 	for _, e := range old {
 		if e.section == "remote" {
 			known[e.sub] = true
 		}
 		if e.follows() {
 			follow = append(follow, e)
+			elsewhere[e.sub] = elsewhere[e.sub] || e.value != "origin"
 		}
 	}
 	added := func(e gitEntry) bool {
@@ -103,7 +106,12 @@ func GitConfigChange(before, after []byte) (inert bool) {
 			gitKeys().url.MatchString(e.value) && !strings.Contains(e.value, "..")
 	}
 	old = slices.DeleteFunc(old, func(e gitEntry) bool { return e.inert() || e.follows() })
-	now = slices.DeleteFunc(now, func(e gitEntry) bool { return e.inert() || added(e) || slices.Contains(follow, e) })
+	now = slices.DeleteFunc(now, func(e gitEntry) bool {
+		if e.follows() && elsewhere[e.sub] {
+			return slices.Contains(follow, e)
+		}
+		return e.inert() || added(e) || slices.Contains(follow, e)
+	})
 	return slices.Equal(old, now)
 }
 
