@@ -93,10 +93,14 @@ func startupRisk(a wire.Approval, op policy.Operation) string {
 	switch {
 	case op == policy.Read:
 		return "the program learns what is in the file"
+	case isGit(a.Target) && op == policy.Link:
+		return "changes what Git does and runs, also when you use it, and can be changed under its other name without a question"
 	case isGit(a.Target):
 		return "changes what Git does and runs, also when you use it"
 	case op == policy.Delete:
 		return "what it did at every start is not done any more"
+	case op == policy.Link:
+		return "what is in it runs later by itself, and it can be changed under its other name, without a question"
 	case a.InPlace && a.Append:
 		return "the program can add what it likes to the end of this file, and that runs later without a question"
 	case a.InPlace:
