@@ -44,6 +44,7 @@ var commands = []uint32{
 	unix.F_SETOWN_EX,
 	unix.F_SETSIG,
 	unix.F_SETLEASE,
+	1040, // F_SETDELEG of Linux 6.19, a lease of a folder
 }
 
 // requests of ioctl that are refused. Those of btrfs make and remove names through a
@@ -63,6 +64,10 @@ var requests = []uint32{
 	0x50009418, // BTRFS_IOC_SUBVOL_CREATE_V2
 	0x5000943f, // BTRFS_IOC_SNAP_DESTROY_V2
 	0x4008941a, // BTRFS_IOC_SUBVOL_SETFLAGS
+	// These take a descriptor that was opened only to read, and make a file unchangeable for
+	// ever or a folder's new files unreadable.
+	0x40806685, // FS_IOC_ENABLE_VERITY
+	0x800c6613, // FS_IOC_SET_ENCRYPTION_POLICY
 }
 
 // opening tests the flags of an open. With O_PATH the kernel ignores all others that

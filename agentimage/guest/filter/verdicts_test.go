@@ -93,6 +93,8 @@ var verdicts = []struct {
 	{"ioctl", []uint64{0, unix.FICLONE}, pass, pass, pass},
 
 	{"ioctl", []uint64{0, 0x8901}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x40806685}, refusal, refusal, refusal}, // FS_IOC_ENABLE_VERITY
+	{"ioctl", []uint64{0, 0x800c6613}, refusal, refusal, refusal}, // FS_IOC_SET_ENCRYPTION_POLICY
 
 	{"fcntl", []uint64{0, unix.F_GETFL}, pass, pass, pass},
 	{"fcntl", []uint64{0, unix.F_SETLK}, pass, pass, pass},
@@ -102,6 +104,7 @@ var verdicts = []struct {
 	{"fcntl", []uint64{0, unix.F_SETOWN_EX}, refusal, refusal, refusal},
 	{"fcntl", []uint64{0, upper | unix.F_SETSIG}, refusal, refusal, refusal},
 	{"fcntl", []uint64{0, unix.F_SETLEASE}, refusal, refusal, refusal},
+	{"fcntl", []uint64{0, 1040}, refusal, refusal, refusal}, // F_SETDELEG
 
 	{"prctl", []uint64{unix.PR_SET_NAME, 1}, pass, pass, pass},
 	{"prctl", []uint64{unix.PR_SET_SECCOMP, 2, 1}, pass, pass, pass},
