@@ -103,6 +103,7 @@ func TestGitConfigChange(t *testing.T) {
 		"large":                     {clonedConfig, clonedConfig + strings.Repeat("#\n", maxGitConfig/2), false},
 		"odd before":                {"[user] name = a\n", clonedConfig, false},
 		"branch of a fork moves": {forked, strings.Replace(forked, "= fork", "= origin", 1) +
+			"[remote \"origin\"]\n\turl = https://evil.example/x.git\n", false},
 		"branch of a fork moves later": {clonedConfig + forked, clonedConfig + strings.Replace(forked, "= fork", "= origin", 1), false},
 		"branch of a fork has two":     {clonedConfig + forked, clonedConfig + forked + "\tremote = origin\n", false},
 	} {

@@ -50,6 +50,13 @@ func TestPatterns(t *testing.T) {
 		{"/a/.git/hooks/*.sample", "/a/.git/HOOKS/x.SAMPLE", true},
 		{"/A/.git/config", "/a/.git/config", false}, // only from .git on
 		{"/a/Config", "/a/config", false},
+		{"/a/.claude/settings.json", "/a/.Claude/Settings.json", true},
+		{"/a/{.loop/**,.mcp.json,.envrc,.npmrc,.yarnrc,.yarnrc.yml}", "/a/.LOOP/config.json", true},
+		{"/a/{.loop/**,.mcp.json,.envrc,.npmrc,.yarnrc,.yarnrc.yml}", "/a/.MCP.json", true},
+		{"/a/{.loop/**,.mcp.json,.envrc,.npmrc,.yarnrc,.yarnrc.yml}", "/a/.Envrc", true},
+		{"/a/{.loop/**,.mcp.json,.envrc,.npmrc,.yarnrc,.yarnrc.yml}", "/a/.NPMRC", true},
+		{"/a/{.loop/**,.mcp.json,.envrc,.npmrc,.yarnrc,.yarnrc.yml}", "/a/.YarnRC.yml", true},
+		{"/a/.loop", "/a/.loops", false},
 		{"/a", "relative", false},
 	} {
 		e := compiled(t, Policy{DefaultDecision: Allow, FileRules: []FileRule{{Paths: []string{c.pattern}, Decision: Approve}}})

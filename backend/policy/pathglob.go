@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,6 +23,10 @@ type segment struct {
 	glob []item // else
 	key  string // the text, for finding the segment again
 }
+
+// anyCase are names of a project that are the same in any case, with what is below them:
+// on the file systems of a Mac and of Windows they are the file that runs later.
+var anyCase = []string{".git", ".claude", ".mcp.json", ".loop", ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml"}
 
 // item is one step of a glob within a name.
 type item struct {
@@ -84,8 +89,8 @@ func parseSegments(text string, names bool) ([]segment, error) {
 			}
 			continue
 		}
-		// Git takes .GIT for .git where the file system does, so a policy takes it too.
-		fold = fold || names && lowerASCII(name) == ".git"
+		// Where the file system takes .GIT for .git, so does whoever reads it.
+		fold = fold || names && slices.Contains(anyCase, lowerASCII(name))
 		s, err := parseName(name, fold)
 		if err != nil {
 			return nil, err

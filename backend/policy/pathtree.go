@@ -42,7 +42,7 @@ const noRule = math.MaxInt32
 // matches a path while it looks at each name of the path once.
 type node struct {
 	names  map[string]*node
-	folded map[string]*node // names in lower case, of patterns below .git
+	folded map[string]*node // names in lower case, of patterns from .git or its like on
 	any    *node            // “*”
 	globs  []globEdge
 	deep   *node // “**”: reached without a name, and stays
