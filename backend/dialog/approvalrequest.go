@@ -68,7 +68,8 @@ func programOf(p core.ApprovalProcess) string {
 
 // chain is “claude → bash → git config --global …”: who began it comes first, and the
 // command is that of the process that asks. A shell whose command is shown without what
-// is around it is named before it.
+// is around it is named before it, and so is a program that has another name than its
+// command: that is what the process says of itself.
 func chain(processes []core.ApprovalProcess) Fact {
 	who := Fact{Label: "Who"}
 	if len(processes) == 0 {
@@ -85,13 +86,24 @@ func chain(processes []core.ApprovalProcess) Fact {
 	case p.Short != "":
 		words = append(words, p.Short)
 		who.Whole = p.Command
+	case p.Command != "" && p.Exe != "" && calledAs(p.Command) != programOf(p):
+		words = append(words, programOf(p)+" (calls itself: "+p.Command+")")
 	case p.Command != "":
 		words = append(words, p.Command)
 	default:
 		words = append(words, programOf(p))
 	}
+	for i := range words { // no name adds a step
+		words[i] = strings.ReplaceAll(words[i], "→", "->")
+	}
 	who.Text = strings.Join(words, " → ")
 	return who
+}
+
+// calledAs is the name that a command gives its program. A login shell's begins with a dash.
+func calledAs(command string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(command, "-"), " ")
+	return path.Base(name)
 }
 
 // sentence begins and ends a clause as sentences do.
