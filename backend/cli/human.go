@@ -55,7 +55,11 @@ func (h *human) event(e core.Event) {
 	case core.EventGateAsked:
 		decode(e, h.held)
 	case core.EventGateResolved:
-		decode(e, func(a core.Approval) { h.err.styledLine(dim, "%s: %s.", a.Title, a.State) })
+		decode(e, func(a core.Approval) {
+			if a.State != core.ApprovalGathered { // it waits with others, in a question of its own
+				h.err.styledLine(dim, "%s: %s.", a.Title, a.State)
+			}
+		})
 	case core.EventStatus:
 		decode(e, h.status)
 	case core.EventImageBuild:

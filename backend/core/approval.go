@@ -22,6 +22,7 @@ const (
 	ApprovalExpired   ApprovalState = "expired"   // nobody answered in time: denied once
 	ApprovalWithdrawn ApprovalState = "withdrawn" // nothing waits for it any more: the process died
 	ApprovalBroken    ApprovalState = "broken"    // the link broke or Loop ended: denied once
+	ApprovalGathered  ApprovalState = "gathered"  // it is asked about with others, in a flood's question
 )
 
 // ApprovalScope is how far an answer reaches.
@@ -70,9 +71,12 @@ type Approval struct {
 	Diff     string `json:"diff,omitempty"`
 	DiffNote string `json:"diff_note,omitempty"`
 	Digest   string `json:"digest"` // what an answer is bound to
-	// Groups are, of a flood, the calls behind it. Allowed, they are asked about one by
+	// Groups are, of a flood, the calls behind it, each of which can have an answer of its
+	// own; Calls may be more than theirs. Allowed as a whole, all are asked about one by
 	// one; denied, all that the run holds is denied.
 	Groups []ApprovalGroup `json:"groups,omitempty"`
+	// OtherProcesses is, of a flood, how many more processes ask than the first.
+	OtherProcesses int `json:"other_processes,omitempty"`
 
 	// Offers are the answers that can be remembered, narrowest first.
 	Offers []ApprovalOffer `json:"offers,omitempty"`
@@ -100,11 +104,46 @@ type ApprovalProcess struct {
 	Short string `json:"short,omitempty"`
 }
 
-// ApprovalGroup are held calls of a flood that do the same in one folder.
+// ApprovalGroup are held calls of a flood that do the same, below one folder. Target is
+// hostile text.
 type ApprovalGroup struct {
-	Operation string `json:"operation"`
-	Folder    string `json:"folder"` // or what is run or connected to
-	Calls     int    `json:"calls"`
+	ID        string       `json:"id"`
+	Kind      ApprovalKind `json:"kind"`
+	Operation string       `json:"operation"`
+	Target    string       `json:"target"`         // what all of them have in common
+	Wide      string       `json:"wide,omitempty"` // pattern after it that matches more than them: "/**", " *"
+	Calls     int          `json:"calls"`
+	Category  string       `json:"category,omitempty"`
+	Why       string       `json:"why,omitempty"` // as of an approval
+	First     time.Time    `json:"first"`
+	Last      time.Time    `json:"last"`
+	// OnceOnly says that it is allowed once or not at all, and else for this run.
+	OnceOnly bool                `json:"once_only,omitempty"`
+	Items    []ApprovalGroupItem `json:"items"` // the oldest first, bounded
+}
+
+// ApprovalGroupItem is one act of a group.
+type ApprovalGroupItem struct {
+	Operation string    `json:"operation"`
+	Target    string    `json:"target"`
+	At        time.Time `json:"at"`
+	Calls     int       `json:"calls"`
+}
+
+// GroupVerdict is what a person says to a group of a flood.
+type GroupVerdict string
+
+const (
+	GroupDeny      GroupVerdict = "deny"
+	GroupAllowOnce GroupVerdict = "once"
+	GroupAllowRun  GroupVerdict = "run" // also what the run does later within the group's pattern
+	GroupAsk       GroupVerdict = "ask" // each by itself
+)
+
+// GroupAnswer is the answer to one group. ID names its pattern, too.
+type GroupAnswer struct {
+	ID      string       `json:"id"`
+	Verdict GroupVerdict `json:"verdict"`
 }
 
 // ApprovalOffer is a rule that an answer would store.
@@ -132,6 +171,9 @@ type ApprovalAnswer struct {
 	Digest   string `json:"digest"`
 	AuthorID string `json:"author_id,omitempty"`
 	By       string `json:"by,omitempty"`
+	// Groups are answers to groups of a flood. With them Allow counts for nothing, and what
+	// is in no group that is named goes on waiting.
+	Groups []GroupAnswer `json:"groups,omitempty"`
 }
 
 // GateStatus is whether the gate holds, as it was probed and never as configured.

@@ -13,6 +13,9 @@ import (
 // core.ErrConflict where the question is another by now. ctx bounds the storing of a
 // rule.
 func (s *Service) Answer(ctx context.Context, id string, a core.ApprovalAnswer) (core.Approval, error) {
+	if len(a.Groups) > 0 {
+		return s.answerGroups(id, a)
+	}
 	q, err := s.claim(id, a)
 	if err != nil {
 		return core.Approval{}, err

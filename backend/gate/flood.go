@@ -1,10 +1,8 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 const (
 	burst     = 20
 	perSecond = 10
-	maxGroups = 20
 	// It may take so many back at once, and so many in a second after that: each was told
 	// and stored, although nobody could answer it.
 	backBurst     = 20
@@ -77,6 +74,18 @@ type flood struct {
 	card   *question
 	parked map[string]*question // by key
 	idle   *time.Timer          // ends the question where nothing waits; nil until that was so
+	told   *time.Timer          // tells what has changed; nil while nothing has
+	said   said                 // what became of the calls so far
+	by     string               // who has said so
+}
+
+// stop ends the timers.
+func (f *flood) stop() {
+	for _, t := range []*time.Timer{f.idle, f.told} {
+		if t != nil {
+			t.Stop()
+		}
+	}
 }
 
 // mustPark says that a new question of this asker is not shown by itself.
@@ -101,7 +110,9 @@ func (s *Service) park(q *question) *waiter {
 	q.asked, q.view.CreatedAt = time.Now(), s.o.Now()
 	s.parked++
 	if f == nil {
-		s.newFlood(o, q.asker, map[string]*question{q.key: q})
+		f = &flood{origin: o, parked: map[string]*question{q.key: q}}
+		s.intoFlood(f)
+		s.newFlood(f, q.asker)
 	} else {
 		f.parked[q.key], q.flood = q, f
 	}
@@ -109,52 +120,40 @@ func (s *Service) park(q *question) *waiter {
 }
 
 // newFlood asks one question about all that is parked.
-func (s *Service) newFlood(o origin, who *asker, parked map[string]*question) {
-	f := &flood{origin: o, parked: parked}
+func (s *Service) newFlood(f *flood, who *asker) {
 	f.card = s.floodCard(f, who)
-	s.floods[o] = f
-	for _, q := range parked {
+	s.floods[f.origin] = f
+	for _, q := range f.parked {
 		q.flood = f
 	}
-	f.card.view.Calls, f.card.view.Groups = f.count()
+	s.describe(f)
 	s.post(f.card)
 }
 
 func (s *Service) floodCard(f *flood, who *asker) *question {
 	return &question{asker: who, flood: f, key: core.NewID(), waiters: map[*waiter]struct{}{}, view: core.Approval{
 		ID: core.NewID(), ChannelID: who.ChannelID, RunID: who.RunID, SpawnID: who.spawn, Kind: core.ApprovalFlood,
-		Target: "everything else that it asks", Title: "This run asks too much", Processes: []core.ApprovalProcess{},
+		Target: "everything that it asks", Title: "This run asks too much", Processes: []core.ApprovalProcess{},
 		Why:  fmt.Sprintf("more than %d questions were open at once, or came within a moment", maxPerRun),
-		Risk: "its calls are asked about one by one; denied, all that it holds is denied",
+		Risk: "each group goes on as you say; denied, all that it holds is denied",
 	}}
 }
 
-// count tells how many calls wait, by what they do and where.
-func (f *flood) count() (calls int, groups []core.ApprovalGroup) {
-	type kind struct{ verb, folder string }
-	by := map[kind]int{}
-	for _, q := range f.parked {
-		k := kind{q.act.Operation, q.act.Target}
-		if q.act.Kind == "file" {
-			k.folder = path.Dir(q.act.Target)
-		}
-		k.folder = core.Shortened(k.folder, 200)
-		n := max(1, len(q.waiters))
-		by[k] += n
-		calls += n
-	}
-	for k, n := range by {
-		groups = append(groups, core.ApprovalGroup{Operation: k.verb, Folder: k.folder, Calls: n})
-	}
-	slices.SortFunc(groups, func(a, b core.ApprovalGroup) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Operation, b.Operation))
-	})
-	return calls, groups[:min(len(groups), maxGroups)]
-}
-
+// floodChanged has the question told anew, soon: a flood may go on growing as fast as a
+// program asks.
 func (s *Service) floodChanged(f *flood) {
-	f.card.view.Calls, f.card.view.Groups = f.count()
-	s.changedQuestion(f.card)
+	if f.told != nil {
+		return
+	}
+	f.told = time.AfterFunc(tellEvery, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		f.told = nil
+		if s.open[f.card.view.ID] == f.card {
+			s.describe(f)
+			s.changedQuestion(f.card)
+		}
+	})
 }
 
 // unpark ends one parked call. With the last one the flood's question has no object, and
@@ -180,10 +179,10 @@ func (s *Service) unpark(q *question, d outcome) {
 	s.floodChanged(f)
 }
 
-// endIdle withdraws a flood's question if nothing waits behind it.
+// endIdle ends a flood's question if nothing waits behind it.
 func (s *Service) endIdle(f *flood) {
 	if len(f.parked) == 0 {
-		s.endFlood(f, withdrawn())
+		s.endFlood(f, f.idleEnd())
 	}
 }
 
@@ -202,7 +201,7 @@ func (s *Service) expireFlood(f *flood, d outcome) {
 	s.endFlood(f, d)
 	if len(late) > 0 {
 		s.parked += len(late)
-		s.newFlood(f.origin, f.card.asker, late)
+		s.newFlood(&flood{origin: f.origin, parked: late}, f.card.asker)
 	}
 }
 
@@ -229,9 +228,7 @@ func (s *Service) endFlood(f *flood, d outcome) {
 	}
 	s.parked -= len(f.parked)
 	clear(f.parked)
-	if f.idle != nil {
-		f.idle.Stop()
-	}
+	f.stop()
 	s.resolve(f.card, d)
 }
 
@@ -241,12 +238,9 @@ func (s *Service) letAsk(f *flood, d outcome) {
 	delete(s.floods, f.origin)
 	list := slices.SortedFunc(maps.Values(f.parked), func(a, b *question) int { return a.asked.Compare(b.asked) })
 	s.parked -= len(list)
-	if f.idle != nil {
-		f.idle.Stop()
-	}
+	f.stop()
 	s.resolve(f.card, d)
 	for _, q := range list {
-		q.flood = nil
-		s.post(q)
+		s.askAlone(q)
 	}
 }

@@ -103,6 +103,7 @@ type grant struct {
 	channel core.ChannelID // of a project's
 	before  int64          // of a stored rule: spawns that were admitted later have it in their policy
 	act     wire.Approval
+	group   *grantedGroup // for a run: all that its pattern covers, instead of act
 }
 
 func newMemory() memory {
@@ -125,11 +126,11 @@ func (m *memory) keep(who *asker, a wire.Approval, d outcome, tool string, now t
 		m.keepRepeat(a, repeat{d, who.origin(), who.RunID, tool, now.Add(repeatsLast)})
 	case core.ScopeRun:
 		if of := m.grants[who.origin()]; len(of) < maxGrants {
-			m.grants[who.origin()] = append(of, grant{d, "", 0, a})
+			m.grants[who.origin()] = append(of, grant{outcome: d, act: a})
 		}
 	default:
 		if len(m.stored) < maxGrants {
-			m.stored = append(m.stored, grant{d, who.ChannelID, m.admitted, a})
+			m.stored = append(m.stored, grant{outcome: d, channel: who.ChannelID, before: m.admitted, act: a})
 		}
 	}
 }
@@ -159,6 +160,9 @@ func (m *memory) decided(who *asker, a wire.Approval, now time.Time) (outcome, b
 // place is another. A program is the file and not only what it is called; where a name
 // comes from counts, unless the supervisor promises what will be there.
 func (g grant) covers(a wire.Approval) bool {
+	if g.group != nil {
+		return g.group.covers(a)
+	}
 	was := g.act
 	if never(a) && g.state == core.ApprovalAllowed || was.Kind != a.Kind || a.Act == "" || was.Act != a.Act || was.Operation != a.Operation ||
 		was.Target != a.Target || was.Category != a.Category {

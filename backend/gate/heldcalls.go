@@ -21,6 +21,7 @@ type question struct {
 	flood   *flood // it waits behind this one, unseen; or is its card
 	waiters map[*waiter]struct{}
 	taken   bool // an answer is being carried out
+	alone   bool // the person wanted to be asked about it by itself
 	asked   time.Time
 	end     time.Time // by the steady clock; zero: it waits without an end
 	timer   *time.Timer
@@ -274,6 +275,9 @@ func (s *Service) endAll(fits func(*question) bool, d outcome) {
 }
 
 func (s *Service) pending() []core.Approval {
+	for _, f := range s.floods {
+		s.describe(f)
+	}
 	out := make([]core.Approval, 0, len(s.open))
 	for _, q := range s.open {
 		out = append(out, q.view)

@@ -29,6 +29,9 @@ func digest(q *question) string {
 	v := q.view
 	v.Digest, v.ToolUseID, v.Calls, v.Groups, v.Offers = "", "", 0, nil, nil
 	v.CreatedAt, v.Deadline = time.Time{}, time.Time{}
+	if v.Kind == core.ApprovalFlood {
+		v.Processes, v.OtherProcesses = nil, 0
+	}
 	raw, err := json.Marshal(v)
 	if err != nil { // strings and numbers alone
 		return core.NewID() // a digest that no second question has

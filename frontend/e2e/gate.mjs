@@ -2,7 +2,7 @@
 import { clean, CONTRAST } from "./clean.mjs";
 import { enter, opens, prompted, quiet, ready, sessions, typed } from "./dock-steps.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
-import { CONNECT, FLOOD } from "./mock/gate.mjs";
+import { CONNECT, floodOf } from "./mock/gate.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
 const card = (page, name = "Write to a file outside the project") => page.getByRole("group", { name });
@@ -174,6 +174,75 @@ test("a new held call moves nothing that is read", { scenario: "long" }, async (
   equal(await seen(), before, "what is read");
 });
 
+const flooded = (page) => page.getByRole("group", { name: /^This run is paused/ });
+const sent = (mock) => mock.log.filter((c) => c.name === "Gate.Answer").flatMap(({ args: [, { groups }] }) => [(groups ?? []).map((g) => `${g.id} ${g.verdict}`)]);
+
+test("a run that asks too much: its groups are walked and chosen by keys, only the chord sends, and answered ones leave", { quietErrors: true }, async (page, mock) => {
+  const ch = await held(page, mock);
+  await page.keyboard.press("F8");
+  await until("the card has the keyboard", () => hasFocus(card(page)));
+  const [first] = mock.gate.pending.keys();
+  const run = [...mock.world.runs.values()].at(-1);
+  const { a } = mock.gate.ask(ch, floodOf(), run);
+  mock.gate.end(first, "gathered");
+  // The card that had the keyboard has gone over into this one, so this one has it now.
+  await until("the flood's card has the keyboard", () => hasFocus(flooded(page)));
+  equal(await page.locator("article.gate").count(), 1, "rows of held calls");
+  await flooded(page).getByText("it asked 23 times in 36 s").waitFor();
+  await flooded(page).getByText("Nothing is chosen yet.").waitFor();
+  await flooded(page).getByText("and 3 more processes").waitFor();
+  await awake(flooded(page));
+  for (const key of ["Control+Enter", "Enter", "1", "y", " "]) await page.keyboard.press(key);
+  equal(sent(mock), [], "answers with nothing chosen");
+  const at = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+  await page.keyboard.press("ArrowDown");
+  await becomes(at, "14 calls: write to /home/ana/.npm/_prebuilds/**, no answer chosen");
+  await page.keyboard.press("ArrowRight");
+  await flooded(page).getByText("Show 11 more").waitFor();
+  await page.keyboard.press("a");
+  await becomes(at, "14 calls: write to /home/ana/.npm/_prebuilds/**, chosen: Allow in this run");
+  await page.keyboard.press("End");
+  await page.keyboard.press("o"); // a credential is never asked about for longer, so this is nothing
+  await becomes(at, "1 call: read /home/ana/.npmrc, no answer chosen");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("d");
+  await becomes(at, "2 calls: run /tmp/prebuild-7/bin/vips *, chosen: Deny");
+  await flooded(page).getByText("2 of 4 groups have no answer yet; their 7 calls stay held.").waitFor();
+  equal(sent(mock), [], "answers by choosing");
+  await page.keyboard.press("Control+Enter");
+  await until("they are sent", () => sent(mock).length === 1);
+  equal(sent(mock), [["g-files run", "g-program deny"]], "what is sent");
+  await page.getByRole("button", { name: "Deny all 7" }).waitFor();
+  equal(await flooded(page).locator("[data-group]").count(), 2, "groups that are left");
+  // A group that has changed meanwhile is answered by nothing.
+  const secret = flooded(page).getByRole("group", { name: /npmrc/ });
+  await secret.getByRole("button", { name: "Allow once" }).click();
+  mock.world.failNext.set("Gate.Answer", { code: "conflict", cause: "The calls that wait are others than were shown.", remedy: "Look at the groups again, then answer." });
+  await page.keyboard.press("Control+Enter");
+  await flooded(page).getByText("The calls that wait are others than were shown.").waitFor();
+  await flooded(page).getByRole("group", { name: /gvfsd/ }).getByRole("button", { name: "One by one" }).click();
+  await page.keyboard.press("Control+Enter");
+  await page.locator("article.gate").getByText("21 allowed, 2 denied").waitFor();
+  await page.getByRole("button", { name: /of 6 waiting for you|6 waiting for you/ }).waitFor();
+  equal([...mock.gate.pending.values()].some((x) => x.approval_id === a.approval_id), false, "the flood waits");
+});
+
+test("a run that asks too much: Escape denies all", async (page, mock) => {
+  const ch = await held(page, mock);
+  for (const id of mock.gate.pending.keys()) mock.gate.end(id, "gathered");
+  mock.gate.ask(ch, floodOf(), [...mock.world.runs.values()].at(-1));
+  await flooded(page).waitFor();
+  await page.keyboard.press("F8");
+  await until("the card has the keyboard", () => hasFocus(flooded(page)));
+  await page.keyboard.press("Escape"); // too early
+  await awake(flooded(page));
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("a");
+  await page.keyboard.press("Escape");
+  await page.locator("article.gate").getByText("Denied once").waitFor();
+  equal(answers(mock), [[false, "once", "window"]], "answers");
+});
+
 test("axe: held calls, their rule, a run that asks too much, and nothing that waits", async (page, mock) => {
   const ch = await held(page, mock);
   await card(page).getByRole("button", { name: "Show the rule" }).click();
@@ -188,7 +257,7 @@ test("axe: held calls, their rule, a run that asks too much, and nothing that wa
   await clean(page, "panel", { looks: CONTRAST });
   for (const id of mock.gate.pending.keys()) mock.gate.end(id, "expired");
   await page.getByText("Nothing waits").waitFor();
-  const flood = mock.gate.ask(ch, FLOOD, [...mock.world.runs.values()].at(-1)).a;
+  const flood = mock.gate.ask(ch, floodOf(), [...mock.world.runs.values()].at(-1)).a;
   await page.getByRole("button", { name: "Deny all 23" }).waitFor();
   await clean(page, "flood", { looks: CONTRAST });
   mock.gate.end(flood.approval_id, "broken");

@@ -1,7 +1,7 @@
 // Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
-import { CONNECT, FLOOD } from "./mock/gate.mjs";
+import { CONNECT, floodOf } from "./mock/gate.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
 
@@ -101,9 +101,11 @@ for (const theme of ["dark", "light"]) {
     await shot(`gate-flood${name}-${theme}`, { theme, size, speed: 20 }, async (p, m) => {
       const docs = await begin(p, m);
       for (const [i, id] of [...m.gate.pending.keys()].entries()) m.gate.end(id, ["denied", "expired"][i], { scope: "once", by: "window" });
-      m.gate.ask(docs, FLOOD, [...m.world.runs.values()].at(-1));
+      m.gate.ask(docs, floodOf(), [...m.world.runs.values()].at(-1));
       await p.getByRole("button", { name: "Deny all 23" }).waitFor();
       await p.keyboard.press("F8");
+      await p.waitForTimeout(700);
+      for (const key of ["ArrowDown", "ArrowRight", "a", "ArrowDown", "ArrowDown", "d", "Home"]) await p.keyboard.press(key);
     });
   }
 }

@@ -26,7 +26,27 @@ export const CONNECT = {
   why: "a socket of this user's session is behind it", consequence: "can read what the keyring holds", processes: [{ pid: 12, exe: "/usr/bin/node", command: "node install/prebuild.js" }],
 };
 
-export const FLOOD = { kind: "flood", title: "This run is paused: it asked 23 times in 38 s", target: "", asked_as: "", consequence: "", category: "", calls: 23, why: "more than 20 questions were open at once", processes: GIT_CONFIG.processes };
+const items = (n, operation, name, from, to) => Array.from({ length: n }, (_, i) => ({ operation, target: name(i), at: new Date(from + ((to - from) * i) / Math.max(1, n - 1)).toISOString(), calls: 1 }));
+
+/** A run that asks too much, in four groups, as in the pictures of the aim. */
+export function floodOf(now = Date.now()) {
+  const group = (id, kind, operation, target, wide, why, n, operations, name, more = {}) => {
+    const list = items(n, operations, name, now - 38_000, now - 2000);
+    return { id, kind, operation, target, wide, calls: n, why, first: list[0].at, last: list.at(-1).at, items: list, ...more };
+  };
+  const built = ["tar.br.part", "lib/libvips.so.42", "lib/libheif.so.1"];
+  const groups = [
+    group("g-files", "file", "write", "/home/ana/.npm/_prebuilds", "/**", "no rule covers it, and the default is to ask", 14, "create", (i) => `/home/ana/.npm/_prebuilds/8.17.3-linux-x64/${built[i] ?? `lib/part-${i}`}`),
+    group("g-socket", "connect", "connect", "/run/user/1000/gvfsd/socket-1", "", "a service of the session", 6, "connect", () => "/run/user/1000/gvfsd/socket-1"),
+    group("g-program", "execve", "run", "/tmp/prebuild-7/bin/vips", " *", "a program that came with a package", 2, "run", (i) => `/tmp/prebuild-7/bin/vips --size ${i}`),
+    group("g-secret", "file", "read", "/home/ana/.npmrc", "", "it holds a registry token", 1, "read", () => "/home/ana/.npmrc", { category: "credential", once_only: true }),
+  ];
+  const processes = [{ pid: 344, exe: "/usr/bin/node", command: "node install/prebuild.js" }, { pid: 343, exe: "/usr/bin/npm", command: "npm rebuild sharp" }, ...GIT_CONFIG.processes.slice(1)];
+  return {
+    kind: "flood", title: "This run asks too much", target: "everything that it asks", asked_as: "", consequence: "", category: "", diff: undefined, calls: 23,
+    why: "more than 20 questions were open at once", processes, other_processes: 3, groups,
+  };
+}
 
 export class Gate {
   constructor(world) {
@@ -67,12 +87,29 @@ export class Gate {
     return { ...a };
   }
 
+  /** Answered groups leave; those that are asked one by one are questions of their own. */
+  answerGroups(a, said, by) {
+    const known = (s) => a.groups.some((g) => g.id === s.id);
+    if (!said.every(known)) throw fail("conflict", "The calls that wait are others than were shown.", "Look at the groups again, then answer.");
+    const run = a.run_id ? { run_id: a.run_id } : null;
+    const gone = a.groups.filter((g) => said.some((s) => s.id === g.id));
+    for (const g of gone.filter((x) => said.some((s) => s.id === x.id && s.verdict === "ask"))) {
+      for (const i of g.items) this.ask({ channel_id: a.channel_id }, { kind: g.kind, operation: i.operation, target: i.target, asked_as: "", title: "Write to a file", calls: 1, tool_use_id: a.tool_use_id, diff: undefined }, run);
+    }
+    const groups = a.groups.filter((g) => !gone.includes(g));
+    const calls = groups.reduce((n, g) => n + g.calls, 0);
+    if (groups.length === 0) return this.end(a.approval_id, "allowed", { scope: "once", by, reason: "21 allowed, 2 denied", calls });
+    this.change(a.approval_id, { groups, calls });
+    return { ...a };
+  }
+
   calls() {
     const need = (id) => this.pending.get(id) ?? (() => { throw fail("conflict", "That call does not wait any more.", "Look at the timeline."); })();
     return {
       "Gate.Pending": () => [...this.pending.values()],
-      "Gate.Answer": (id, { allow, scope, digest, by }) => {
+      "Gate.Answer": (id, { allow, scope, digest, by, groups }) => {
         if (need(id).digest !== digest) throw fail("conflict", "The call has changed since it was shown.", "Look at it again.");
+        if (groups?.length) return this.answerGroups(need(id), groups, by);
         return this.end(id, allow ? "allowed" : "denied", { scope, by });
       },
       "Gate.Extend": (id) => {

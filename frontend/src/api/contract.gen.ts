@@ -43,6 +43,7 @@ export type Approval = {
   diff_note?: string;
   digest: string; // what an answer is bound to
   groups?: ApprovalGroup[];
+  other_processes?: number;
   offers?: ApprovalOffer[];
   created_at: string;
   deadline?: string; // denied once at this time; zero: it waits for the person
@@ -58,6 +59,7 @@ export type ApprovalAnswer = {
   digest: string;
   author_id?: string;
   by?: string;
+  groups?: GroupAnswer[];
 };
 
 export type ApprovalDetail = {
@@ -66,8 +68,24 @@ export type ApprovalDetail = {
 };
 
 export type ApprovalGroup = {
+  id: string;
+  kind: ApprovalKind;
   operation: string;
-  folder: string; // or what is run or connected to
+  target: string; // what all of them have in common
+  wide?: string; // pattern after it that matches more than them: "/**", " *"
+  calls: number;
+  category?: string;
+  why?: string; // as of an approval
+  first: string;
+  last: string;
+  once_only?: boolean;
+  items: ApprovalGroupItem[] | null; // the oldest first, bounded
+};
+
+export type ApprovalGroupItem = {
+  operation: string;
+  target: string;
+  at: string;
   calls: number;
 };
 
@@ -90,7 +108,7 @@ export type ApprovalProcess = {
 
 export type ApprovalScope = "once" | "run" | "project" | "always";
 
-export type ApprovalState = "waiting" | "allowed" | "denied" | "expired" | "withdrawn" | "broken";
+export type ApprovalState = "waiting" | "allowed" | "denied" | "expired" | "withdrawn" | "broken" | "gathered";
 
 export type AskOption = {
   label: string;
@@ -364,6 +382,13 @@ export type GateStatus = {
   why?: string; // what is missing, and the remedy
   modes?: Record<string, string>;
 };
+
+export type GroupAnswer = {
+  id: string;
+  verdict: GroupVerdict;
+};
+
+export type GroupVerdict = "deny" | "once" | "run" | "ask";
 
 export type ImageState = "unknown" | "missing" | "stale" | "ready" | "building";
 

@@ -38,6 +38,8 @@ export function applyGate<T extends Held>(h: T, ev: LoopEvent): T {
     if (h.answered.some((x) => x.approval_id === a.approval_id)) return h;
     return { ...h, approvals: ordered([...others, a]) };
   }
+  // It goes on waiting in the question of its run, and so is not answered.
+  if (a.state === "gathered") return { ...h, approvals: others };
   const answered = [a, ...h.answered.filter((x) => x.approval_id !== a.approval_id)].slice(0, ANSWERED_KEPT);
   return { ...h, approvals: others, answered };
 }
@@ -165,12 +167,12 @@ export const isGrave = (a: Pick<Approval, "category">): boolean => GRAVE.has(a.c
 
 const STATE_WORDS: Record<ApprovalState, string> = {
   waiting: "Waiting for you", allowed: "Allowed", denied: "Denied", expired: "Denied: nobody answered in time",
-  withdrawn: "Withdrawn: nothing waits for it any more", broken: "Denied: the link broke",
+  withdrawn: "Withdrawn: nothing waits for it any more", broken: "Denied: the link broke", gathered: "Asked with others",
 };
 
 /** How an approval stands. The words of an answer name its scope. */
 export function stateWords(a: Approval): string {
-  if (a.kind === "flood" && a.state === "allowed") return "Asked one by one";
+  if (a.kind === "flood" && a.state === "allowed") return a.reason ? a.reason.charAt(0).toUpperCase() + a.reason.slice(1) : "Asked one by one";
   const word = STATE_WORDS[a.state] ?? a.state;
   return (a.state === "allowed" || a.state === "denied") && a.scope ? `${word} ${scopeWords(a.scope, a)}` : word;
 }
@@ -189,7 +191,7 @@ const VERBS: Record<string, string> = {
   read: "read", write: "write to", create: "create", delete: "delete", chmod: "change the mode of", chown: "change the owner of", link: "link", run: "run", connect: "connect to",
 };
 
-export const verb = (a: Pick<Approval, "operation" | "kind">): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
+export const verb = (a: { operation?: string; kind?: string }): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
 
 /** The name of a process: that of its program. */
 export function processName(p: { exe?: string; command: string } | undefined): string {
@@ -218,7 +220,7 @@ export function wish(a: Approval): string {
 /** What a screen reader is told once when an approval came, or ended without the person. */
 export function announcement(a: Approval, channel: string): string {
   if (a.state === "waiting") return `${channel} waits for you: ${a.title}. F8 goes there.`;
-  if (a.state === "allowed" || a.state === "denied") return "";
+  if (a.state === "allowed" || a.state === "denied" || a.state === "gathered") return "";
   return `${a.title}: ${stateWords(a)}`;
 }
 

@@ -1,5 +1,5 @@
 // What waits for the person: answers to approvals, and the way from one to the next.
-import type { Approval, ApprovalAnswer, LoopEvent } from "../api/types";
+import type { Approval, ApprovalAnswer, GroupAnswer, LoopEvent } from "../api/types";
 import { openPanel, revealTimeline } from "../dock/dock";
 import type { Choice, Stop } from "../model/gate";
 import { applyGate, inTimeline, nextStop, stops, WAITING_PANEL } from "../model/gate";
@@ -25,6 +25,9 @@ export function cardActions(a: Approval) {
     async answer(c: Choice) {
       const answer: ApprovalAnswer = { ...c, digest: a.digest, by: "window" };
       take(await session().api.gate.answer(a.approval_id, answer));
+    },
+    async answerGroups(groups: GroupAnswer[]) {
+      take(await session().api.gate.answer(a.approval_id, { allow: false, scope: "once", digest: a.digest, by: "window", groups }));
     },
     async extend() {
       take(await session().api.gate.extend(a.approval_id));
@@ -75,6 +78,23 @@ export function reviewAsked(id: string) {
   const a = frameStore.getState().approvals.find((x) => x.approval_id === id);
   if (a) review(a);
   else toast("It does not wait for you any more.");
+}
+
+const SOON_MS = 2000;
+
+/** Gives the keyboard to the one question of a run, after a card that had it has gone over into that. */
+export function followGathered(a: Approval) {
+  const { approvals, answered } = frameStore.getState();
+  if ([...approvals, ...answered].some((x) => x.approval_id === a.approval_id)) return; // only its row is out of sight
+  const end = Date.now() + SOON_MS;
+  const stop = frameStore.subscribe(look);
+  function look() {
+    const flood = frameStore.getState().approvals.find((x) => x.kind === "flood" && x.channel_id === a.channel_id && x.run_id === a.run_id);
+    const moved = (document.activeElement ?? document.body) !== document.body; // the person went elsewhere
+    if (flood || moved || Date.now() > end) stop();
+    if (flood && !moved) ask(flood.approval_id, "timeline");
+  }
+  requestAnimationFrame(look); // its row is gone by then
 }
 
 /** Shows the card in the panel of what waits: its timeline has none, or not on a page that is loaded. */

@@ -3,7 +3,7 @@ import type { Approval, ApprovalKind, ApprovalOffer, ApprovalScope, ApprovalStat
 import { list, record, text } from "./coerce";
 import type { Built, GateItem, Item } from "./items";
 
-const STATES: readonly ApprovalState[] = ["waiting", "allowed", "denied", "expired", "withdrawn", "broken"];
+const STATES: readonly ApprovalState[] = ["waiting", "allowed", "denied", "expired", "withdrawn", "broken", "gathered"];
 const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect", "flood"];
 
 /** Puts an answer into the row of its question. A new row stands below its tool call, and below the others of that call. */
@@ -12,6 +12,10 @@ export function held(b: Built, ev: LoopEvent, data: unknown) {
   const key = `g${approval.approval_id}`;
   const i = b.items.findLastIndex((it) => it.key === key);
   const old = b.items[i];
+  if (approval.state === "gathered") { // the question of its run stands for it
+    b.items = b.items.filter((it) => it.key !== key);
+    return;
+  }
   if (old?.kind === "gate") {
     // The question may be told again after its answer, which stays.
     if (approval.state === "waiting" && old.approval.state !== "waiting") return;

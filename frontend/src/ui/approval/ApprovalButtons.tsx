@@ -1,4 +1,4 @@
-import { Check, ChevronDown, Square } from "lucide-react";
+import { Check, ChevronDown } from "lucide-react";
 import type { MouseEvent } from "react";
 import type { Approval } from "../../api/types";
 import type { Choice } from "../../model/gate";
@@ -31,19 +31,6 @@ export function ApprovalButtons({ a, busy, choice, onChoice, onAnswer }: Props) 
         </span>
       )}
       {isGrave(a) && <span className="approval-never">An answer to this is never remembered</span>}
-    </div>
-  );
-}
-
-type FloodProps = { a: Approval; busy: boolean; onAnswer(e: MouseEvent, allow: boolean): void; onStop?(): void };
-
-/** A run that asks too much: its calls are denied together, or asked for one after the other. Neither allows anything. */
-export function FloodButtons({ a, busy, onAnswer, onStop }: FloodProps) {
-  return (
-    <div className="approval-buttons">
-      <Button disabled={busy} onClick={(e) => onAnswer(e, false)}>Deny all {a.calls} <Kbd>Esc</Kbd></Button>
-      <Button disabled={busy} onClick={(e) => onAnswer(e, true)}>Ask one by one <Kbd>{keys(MOD, "↵")}</Kbd></Button>
-      {onStop && <Button onClick={onStop}><Square size={11} aria-hidden /> Stop the run <Kbd>{keys(MOD, ".")}</Kbd></Button>}
     </div>
   );
 }

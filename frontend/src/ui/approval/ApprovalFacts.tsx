@@ -15,13 +15,13 @@ const FACT_MAX = 160;
 export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
   return (
     <>
-      {a.kind === "flood" ? <p id={id} className="approval-flood">{plural(a.calls, "call")} {a.calls === 1 ? "waits" : "wait"} at the kernel. Your terminals and other runs go on.</p> : <Subject a={a} id={id} />}
+      {a.kind === "flood" ? <p id={id} className="approval-flood">Each of its {plural(a.calls, "call")} waits at the kernel. Your terminals and other runs go on.</p> : <Subject a={a} id={id} />}
       <dl className="approval-facts selectable">
-        {(a.processes?.length ?? 0) > 0 && <Fact name="Who"><Who a={a} /></Fact>}
+        {(a.processes?.length ?? 0) > 0 && <Fact name="Who"><Who a={a} />{a.other_processes ? ` and ${plural(a.other_processes, "more process", "more processes")}` : ""}</Fact>}
         {askedOtherwise(a) && <Fact name="Asked as"><AskedAs a={a} /></Fact>}
         {(a.details ?? []).map((d) => <Fact key={d.label} name={d.label}><Long text={d.text} /></Fact>)}
         <Fact name={a.kind === "flood" ? "Why paused" : "Why asked"}>{a.why && <SafeText text={a.why} />}</Fact>
-        <Fact name="If allowed">{a.consequence && <SafeText text={a.consequence} />}</Fact>
+        <Fact name="If allowed">{a.kind !== "flood" && a.consequence && <SafeText text={a.consequence} />}</Fact>
         <Fact name="Change">{!a.diff && a.diff_note && <SafeText text={a.diff_note} />}</Fact>
       </dl>
       {a.diff && (

@@ -1,10 +1,10 @@
-import { Check, Clock3, ShieldQuestion, Unplug, Undo2, X } from "lucide-react";
+import { Check, Clock3, Layers, ShieldQuestion, Unplug, Undo2, X } from "lucide-react";
 import type { Approval } from "../../api/types";
 import { answererWords, stateWords, verb } from "../../model/gate";
 import { SafeLine } from "../SafeText";
 import "./approval.css";
 
-const ICONS = { waiting: ShieldQuestion, allowed: Check, denied: X, expired: Clock3, withdrawn: Undo2, broken: Unplug };
+const ICONS = { waiting: ShieldQuestion, allowed: Check, denied: X, expired: Clock3, withdrawn: Undo2, broken: Unplug, gathered: Layers };
 
 /** An approval that needs no answer any more, in one line. */
 export function ApprovalLine({ a }: { a: Approval }) {

@@ -11,7 +11,7 @@ import { ApprovalRule } from "./ApprovalRule";
 
 const html = (el: ReactElement) => renderToString(el).replaceAll("<!-- -->", "");
 const words = (el: ReactElement) => html(el).replace(/<[^>]*>/g, "|").replace(/\|+/g, "|");
-const act = { answer: async () => undefined, extend: async () => undefined, go: () => undefined, stop: () => undefined };
+const act = { answer: async () => undefined, answerGroups: async () => undefined, extend: async () => undefined, go: () => undefined, stop: () => undefined };
 const offer = (scope: ApprovalOffer["scope"], more: Partial<ApprovalOffer> = {}): ApprovalOffer => ({ scope, pattern: "/home/ana/.git*", rule: '{"decision":"allow"}', ...more });
 const approval = (more: Partial<Approval> = {}): Approval => ({
   approval_id: "a", channel_id: "c", run_id: "r", spawn_id: "s", kind: "file", state: "waiting", operation: "write", target: "/home/ana/.gitconfig", calls: 1, title: "Write to a start-up file",
@@ -61,10 +61,16 @@ describe("the card of a held call", () => {
 });
 
 describe("the card of a run that asks too much", () => {
-  it("allows nothing: all are denied, or asked one by one", () => {
-    const said = card({ kind: "flood", title: "This run is paused", calls: 23, target: "" });
-    for (const part of ["23 calls wait at the kernel", "Deny all 23", "Ask one by one", "Stop the run", "all 23 denied in 4:", "Why paused"]) expect(said).toContain(part);
-    expect(said).not.toMatch(/Allow|Asked as|If allowed/);
+  const group = { id: "g", kind: "file" as const, operation: "write", target: "/home/ana/.npm/\u202ea", wide: "/**", calls: 22, first: "2026-11-22T14:00:00Z", last: "2026-11-22T14:00:38Z", items: [] };
+  const secret = { ...group, id: "k", operation: "read", target: "/home/ana/.npmrc", wide: "", category: "credential", once_only: true, why: "it holds a token", calls: 1 };
+  it("has groups with answers of their own, of which none is chosen", () => {
+    const el = <ApprovalCard a={approval({ kind: "flood", calls: 23, target: "", groups: [group, secret], other_processes: 3 })} nth={1} of={1} act={act} />;
+    const said = words(el);
+    for (const part of ["it asked 23 times in 38 s", "Each of its 23 calls waits at the kernel", "Answer 0 of 23", "Deny all 23", "Stop the run", "all 23 denied in 4:", "Why paused", "and 3 more processes",
+      "RLO", "|/**|", "Deny|Allow in this run|One by one", "never a rule: |it holds a token", "Deny|Allow once|", "Nothing is chosen yet."]) expect(said).toContain(part);
+    expect(said).not.toMatch(/Asked as|If allowed/);
+    expect(html(el)).not.toContain('aria-pressed="true"');
+    expect(html(el)).toContain("22 calls: write to /home/ana/.npm/⟨RLO⟩a/**, no answer chosen");
   });
 });
 

@@ -7,7 +7,7 @@ import { frameStore } from "../../../model/stores";
 import { ApprovalCard } from "../../../ui/approval/ApprovalCard";
 import { ApprovalFacts } from "../../../ui/approval/ApprovalFacts";
 import { ApprovalLine } from "../../../ui/approval/ApprovalLine";
-import { allStops, cardActions } from "../../../session/gate";
+import { allStops, cardActions, followGathered } from "../../../session/gate";
 import type { RowProps } from "./props";
 
 /** A call that the gate held: its card while it waits, one line afterwards. */
@@ -17,6 +17,7 @@ export function GateRow({ item, open, onToggle }: RowProps<GateItem>) {
   const over = useStore(frameStore, (f) => f.answered.find((a) => a.approval_id === id));
   const place = useRef<HTMLDivElement>(null);
   useFocusStays(place, live !== undefined);
+  useFocusFollows(place, item.approval);
   return (
     <div className="main" ref={place}>
       {live ? <Waiting a={live} /> : <Over a={ended(over ?? item.approval)} id={id} open={open} onToggle={() => onToggle(item.key)} />}
@@ -43,6 +44,20 @@ function Over({ a, id, open, onToggle }: { a: Approval; id: string; open: boolea
       {open && <div className="body"><ApprovalFacts a={a} id={`over-${id}`} /></div>}
     </>
   );
+}
+
+/** The keyboard was in a card that went over into the one question of its run, which then has it. */
+function useFocusFollows(place: React.RefObject<HTMLDivElement | null>, a: Approval) {
+  const last = useRef(a);
+  useLayoutEffect(() => {
+    last.current = a;
+  }, [a]);
+  useLayoutEffect(() => {
+    const el = place.current;
+    return () => {
+      if (el?.closest("article")?.contains(document.activeElement)) followGathered(last.current);
+    };
+  }, [place]);
 }
 
 /** The keyboard was in a card that has become a line: the item keeps it, so that it is not lost. */
