@@ -8,6 +8,7 @@ import "./focus.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
 import "./gate.mjs";
+import "./decisions.mjs";
 import "./settings.mjs";
 import "./usage.mjs";
 import "./leaving.mjs";

@@ -1,7 +1,7 @@
 // Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
-import { CONNECT, floodOf } from "./mock/gate.mjs";
+import { CONNECT, floodOf, recordsOf } from "./mock/gate.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
 
@@ -106,6 +106,21 @@ for (const theme of ["dark", "light"]) {
       await p.keyboard.press("F8");
       await p.waitForTimeout(700);
       for (const key of ["ArrowDown", "ArrowRight", "a", "ArrowDown", "ArrowDown", "d", "Home"]) await p.keyboard.press(key);
+    });
+  }
+}
+for (const theme of ["dark", "light"]) {
+  for (const [name, size] of [["", [1440, 900]], ["-narrow", [420, 800]]]) {
+    await shot(`decisions${name}-${theme}`, { theme, size }, async (p, m) => {
+      await open("api-server")(p);
+      const ch = m.channel("api-server");
+      const tools = m.world.events.get(ch.channel_id).filter((e) => e.type === "tool.use");
+      m.gate.records = recordsOf(ch, tools[0].run_id, [tools[0].data.tool_use_id, tools[1].data.tool_use_id]);
+      await p.keyboard.press("Control+Shift+P");
+      await p.keyboard.insertText("decisions of the gate");
+      await p.keyboard.press("Enter");
+      await p.getByText("× 210").waitFor();
+      for (const key of ["j", "j"]) await p.keyboard.press(key);
     });
   }
 }

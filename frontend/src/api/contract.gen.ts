@@ -375,6 +375,45 @@ export type GateDecisions = {
   missed?: number; // reports that did not come through
 };
 
+export type GateLogFile = {
+  file: string;
+  channel_id: ChannelID;
+  records: number;
+  broken?: string; // what is wrong; empty: it is as it was written
+};
+
+export type GateLogQuery = {
+  channel_id?: ChannelID;
+  run_id?: RunID;
+  id?: string;
+  limit?: number;
+};
+
+export type GateRecord = {
+  id?: string;
+  at: string;
+  channel_id: ChannelID;
+  run_id?: RunID;
+  spawn_id: SpawnID;
+  tool_use_id?: string;
+  kind: string;
+  operation: string;
+  target: string;
+  rule?: string;
+  category?: string;
+  decision: string;
+  by: string;
+  scope?: string;
+  calls: number;
+  latency_ms: number;
+  pid?: number;
+  command?: string;
+  policy: string; // version of the spawn's policy
+  digest?: string;
+  hash: string;
+  prev: string;
+};
+
 export type GateStatus = {
   state: string; // on, off, unknown, broken; record or shadow: it only writes down
   text: string; // for the status bar
@@ -937,6 +976,8 @@ export const bound = (call: Call) => ({
     extend: (id: string) => call<Approval>("Gate", "Extend", id),
   },
   gateLog: {
+    read: (q: GateLogQuery) => call<GateRecord[] | null>("GateLog", "Read", q),
+    verify: () => call<GateLogFile[] | null>("GateLog", "Verify"),
   },
   gateRules: {
   },

@@ -4,7 +4,7 @@ import { openPanel, revealTimeline } from "../dock/dock";
 import type { Choice, Stop } from "../model/gate";
 import { applyGate, inTimeline, nextStop, stops, WAITING_PANEL } from "../model/gate";
 import type { StopState } from "../model/stores";
-import { frameStore, stopStore, toast, viewStore } from "../model/stores";
+import { frameStore, stopStore, timelineOf, timelinesStore, toast, viewStore } from "../model/stores";
 import { visible } from "../model/text";
 import { front } from "../ui/layer";
 import { select, stopRun } from "./actions";
@@ -67,6 +67,20 @@ export function goTo(stop: Stop) {
     ask(stop.id, stop.approval ? "timeline" : "");
     if (!stop.approval) requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
   });
+}
+
+/** Goes to the first of these items that its timeline has, and says so if it has none: g and an approval, or "tool " and a call. */
+export function showInTimeline(channel: string, wanted: string[]) {
+  if (viewStore.getState().selected !== channel) select(channel);
+  const { items } = timelineOf(timelinesStore.getState(), channel).built;
+  const has = (w: string) => w !== "" && items.some((it) => it.key === w || (it.kind === "tool" && `tool ${it.useId}` === w));
+  const found = wanted.find(has);
+  if (!found) {
+    toast("It is not on a loaded page of the timeline. Scroll up there to load more.");
+    return;
+  }
+  revealTimeline();
+  front.after(() => ask(found, "timeline"));
 }
 
 export function review(a: Approval) {

@@ -5,6 +5,15 @@ import { stopStore } from "../../model/stores";
 import type { Item } from "../../model/timeline/items";
 import { focusCard, showInPanel, takeStop } from "../../session/gate";
 
+const FRAMES = 30;
+
+/** Gives the keyboard to an item as soon as it is drawn. */
+function focusItem(within: HTMLElement | null, index: number, left = FRAMES) {
+  const el = within?.querySelector<HTMLElement>(`[data-index="${index}"] > article`);
+  if (el) el.focus({ preventScroll: true });
+  else if (left > 0) requestAnimationFrame(() => focusItem(within, index, left - 1));
+}
+
 /**
  * Shows the card of a held call when the person goes to it, and gives it the keyboard. The
  * list draws what is in sight only, so it is told first. A card that is on no loaded page is
@@ -15,6 +24,12 @@ export function useReveal(items: Item[], ready: boolean, scroller: RefObject<HTM
   useEffect(() => {
     const id = wanted && ready ? takeStop("timeline") : "";
     if (!id) return;
+    const item = items.findIndex((it) => it.key === id || (it.kind === "tool" && `tool ${it.useId}` === id));
+    if (item >= 0) { // not a card: the item itself
+      show(item, items[item]?.key ?? "");
+      focusItem(scroller.current, item);
+      return;
+    }
     const key = `g${id}`;
     const index = items.findIndex((it) => it.key === key);
     if (index < 0) return showInPanel(id);

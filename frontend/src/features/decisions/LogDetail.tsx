@@ -1,0 +1,74 @@
+import { ChevronDown, ChevronUp, X } from "lucide-react";
+import type { ReactNode } from "react";
+import { exact, precise } from "../../model/clock";
+import { duration, plural } from "../../model/format";
+import { verb } from "../../model/gate";
+import type { LogEntry } from "../../model/gate-log";
+import { byWords, canBeRule, decisionWord, objectWords, ruleOf, toneOf, wasAsked } from "../../model/gate-log";
+import { Button, IconButton, Kbd } from "../../ui/Button";
+import { CopyIcon } from "../../ui/CopyButton";
+import { SafeLine } from "../../ui/SafeText";
+import { copyRule, entryText, inTimelineOf } from "./actions";
+
+type Props = { e: LogEntry; inPlace?: boolean; onStep(by: number): void; onClose(): void };
+
+/** All that is written down of one entry. */
+export function LogDetail({ e, inPlace, onStep, onClose }: Props) {
+  const r = e.record;
+  const asked = wasAsked(r) && r.latency_ms > 0;
+  const answered = Date.parse(r.at);
+  const word = decisionWord(r);
+  return (
+    <div className={`decisions-detail ${inPlace ? "in-place" : ""}`}>
+      <header>
+        <h3 className={`decisions-word ${toneOf(r)}`}>{word.charAt(0).toUpperCase() + word.slice(1)}{r.scope === "once" && wasAsked(r) ? " once" : ""}</h3>
+        <span className="grow" />
+        <IconButton small name="Entry before" keys="K" onClick={() => onStep(-1)}><ChevronUp size={14} /></IconButton>
+        <IconButton small name="Next entry" keys="J" onClick={() => onStep(1)}><ChevronDown size={14} /></IconButton>
+        <IconButton small name="Close" keys="Esc" onClick={onClose}><X size={14} /></IconButton>
+      </header>
+      <p className="decisions-what selectable">{r.operation ? verb(r) : ""} <span className="mono"><SafeLine text={objectWords(r)} /></span></p>
+      <Part name="Who">
+        <Fact name="Program">{r.command && <span className="mono"><SafeLine text={r.command} /></span>}</Fact>
+        <Fact name="Process">{r.pid ? String(r.pid) : ""}</Fact>
+        <Fact name="Calls">{e.calls > 1 ? `${plural(e.calls, "call")}${e.alike > 1 ? ` in ${plural(e.alike, "entry", "entries")}` : ""}` : ""}</Fact>
+      </Part>
+      <Part name="Decision">
+        <Fact name="By"><SafeLine text={byWords(r)} /></Fact>
+        <Fact name="Rule">{r.rule && <span className="mono"><SafeLine text={r.rule} /></span>}</Fact>
+        <Fact name="Guards">{r.category}</Fact>
+        <Fact name="Policy">{r.policy && r.policy !== "0" ? `version ${r.policy}` : ""}</Fact>
+        <Fact name="Asked">{asked ? precise(answered - r.latency_ms) : ""}</Fact>
+        <Fact name={asked ? "Answered" : "Decided"}>{`${exact(answered)}${asked ? `, after ${duration(r.latency_ms)}` : ""}`}</Fact>
+      </Part>
+      <Part name="Record">
+        <Fact name="Entry"><span className="mono">{r.id}</span></Fact>
+        <Fact name="Hash"><span className="mono">{`${r.hash.slice(0, 12)}… after ${r.prev ? `${r.prev.slice(0, 12)}…` : "nothing"}`}</span></Fact>
+      </Part>
+      <footer>
+        <Button look="small" onClick={() => inTimelineOf(r)} disabled={!r.run_id}>Show in timeline <Kbd>T</Kbd></Button>
+        {ruleOf(r) && <Button look="small" disabled={!canBeRule(r)} title={canBeRule(r) ? "Copies the rule, for the settings" : "This is never remembered"} onClick={() => void copyRule(r)}>Copy as a rule <Kbd>M</Kbd></Button>}
+        <CopyIcon name="Copy the entry" text={entryText(r)} />
+      </footer>
+    </div>
+  );
+}
+
+function Part({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <section>
+      <h4>{name}</h4>
+      <dl className="selectable">{children}</dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
