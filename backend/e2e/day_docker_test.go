@@ -55,10 +55,8 @@ func TestADaysWork(t *testing.T) {
 			t.Logf("%s:\n%s", c.what, g.Output)
 		}
 	}
-	for i := range gated.asked {
-		if i < 0 {
-			t.Errorf("not during a chore: %+v", gated.asked[i])
-		}
+	if aside := gated.asked[-1]; len(aside) > 0 {
+		t.Errorf("not during a chore: %+v", aside)
 	}
 	if gated.files != free.files {
 		t.Errorf("files with the gate\n%s\nand without\n%s", gated.files, free.files)
@@ -98,7 +96,7 @@ func worksADay(t *testing.T, chores []chore, gate bool) (w worked) {
 		var list []core.Approval
 		s.must("Gate.Pending", &list)
 		for _, a := range list {
-			if !answered[a.ID] {
+			if !answered[a.ID] && a.ToolUseID != "" { // which a quick program's question gets later
 				answered[a.ID] = true
 				s.answers(a, true)
 			}

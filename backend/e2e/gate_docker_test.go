@@ -24,7 +24,8 @@ func (s *server) held(ch core.ChannelID, after string) core.Approval {
 		if len(list) > 1 {
 			s.h.t.Fatalf("%d acts wait: %+v", len(list), list)
 		}
-		if len(list) == 1 && list[0].ID != after {
+		// A quick program asks before its agent has said which tool it calls.
+		if len(list) == 1 && list[0].ID != after && (list[0].ToolUseID != "" || list[0].RunID == "") {
 			found = list[0]
 		}
 		return found.ID != ""
