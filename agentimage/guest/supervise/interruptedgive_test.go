@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,11 +56,14 @@ func TestSignalsWhileDescriptorsAreGiven(t *testing.T) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		// Without a pause, a busy computer does nothing else than to handle signals.
+		tick := time.NewTicker(50 * time.Microsecond)
+		defer tick.Stop()
 		for {
 			select {
 			case <-over:
 				return
-			default:
+			case <-tick.C:
 			}
 			tasks, _ := os.ReadDir("/proc/self/task")
 			for _, task := range tasks {
