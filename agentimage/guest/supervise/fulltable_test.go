@@ -44,6 +44,12 @@ func init() {
 		_, err = unix.Openat(99, "file", unix.O_RDONLY, 0)
 		fmt.Println("no folder", name(err))
 	}
+	acts["readonly"] = func([]string) {
+		for _, flags := range []int{unix.O_WRONLY, unix.O_WRONLY | unix.O_TRUNC, unix.O_RDWR | unix.O_TRUNC | unix.O_CREAT} {
+			_, err := unix.Open("/bin/true", flags, 0o644)
+			fmt.Println(flags, name(err))
+		}
+	}
 	acts["bindrace"] = func([]string) {
 		_ = os.Mkdir("deny", 0o755)
 		_ = os.Mkdir("a", 0o755)
@@ -92,6 +98,14 @@ func TestFoldersOfAProcessThatMayNotBeDumped(t *testing.T) {
 		return
 	}
 	compare(t, "dumped", "dumped")
+}
+
+// What cannot be emptied fails as it does without a supervisor.
+func TestEmptyingWhatIsReadOnly(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	compare(t, "readonly", "readonly")
 }
 
 // A socket is bound where it was judged to be, also while the folder is exchanged for a

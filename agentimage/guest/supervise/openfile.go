@@ -216,7 +216,8 @@ func (s slot) remove(made int) {
 // emptied opens what is to be emptied, and empties it once the caller has the descriptor:
 // an open that fails because the caller has too many must not have lost anything.
 func (o opening) emptied(c *call, found *object) outcome {
-	o.flags &^= unix.O_TRUNC
+	kept := o
+	kept.flags &^= unix.O_TRUNC
 	var empty func(out outcome) outcome
 	empty = func(out outcome) outcome {
 		switch then := out.then; {
@@ -232,7 +233,11 @@ func (o opening) emptied(c *call, found *object) outcome {
 		}
 		return out
 	}
-	return empty(o.reopen(c, found))
+	out := kept.reopen(c, found)
+	if out.how == returns { // it failed, perhaps with another error than the whole open does
+		return o.reopen(c, found)
+	}
+	return empty(out)
 }
 
 func (o opening) opened(fd int, err error) outcome {
