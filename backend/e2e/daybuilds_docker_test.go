@@ -95,7 +95,7 @@ func agentChores() []chore {
 		call("a list", "TodoWrite", map[string]any{"todos": []map[string]any{{"content": "a", "status": "in_progress", "activeForm": "doing a"}}}),
 		call("a subagent", "Task", map[string]any{"description": "look", "prompt": "Do-aside", "subagent_type": "general-purpose"}),
 		call("in the background", "Bash", map[string]any{"command": "cd \"$PROJECT\" && echo $$ >out.pid && sleep 1000", "description": "serve", "run_in_background": true}),
-		shell("end it", waits+`waits test -s out.pid; kill $(cat out.pid) && rm out.pid; git status --short`),
+		shell("end it", waits+`waits grep -qx aside notes.md; waits test -s out.pid; kill $(cat out.pid) && rm out.pid; git status --short`),
 		shell("a key", `ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519 2>&1 | tail -1; cat ~/.ssh/id_ed25519 2>&1 | sed 's/.*: //'`),
 		shell("a hook", `printf '#!/bin/sh\nmake check\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && ls .git/hooks/pre-commit`), // the folder is mounted read-only, so that it fails
 		shell("husky", `mkdir .husky && echo 'make check' >.husky/pre-commit && git config core.hooksPath .husky && git config core.hooksPath`,
