@@ -136,7 +136,7 @@ test("plan first: what the menu, the queue, the timeline and the card say", asyn
   };
   const card = page.getByRole("region", { name: "The agent has a plan" });
   await planFirst("make a plan");
-  await card.getByText("Your folders were read-only for this run. Approving starts one that can write to them.").waitFor();
+  await card.getByText("This run could not write to your folders. Approving starts one that can.").waitFor();
   equal(await page.getByText("Plan first", { exact: true }).count(), 0, "the next prompt does not plan");
   await page.getByText("This run plans first: your folders and volumes are read-only in its container.").waitFor();
   await planFirst("this waits");
@@ -146,7 +146,7 @@ test("plan first: what the menu, the queue, the timeline and the card say", asyn
   await page.getByRole("textbox", { name: "What should change?" }).fill("make a plan with tests");
   await card.getByRole("button", { name: "Send changes" }).click();
   await until("it planned again", () => mock.world.questions.size === 2);
-  await card.getByText("Your folders were read-only for this run.").waitFor();
+  await card.getByText("This run could not write to your folders.").waitFor();
   await card.getByRole("button", { name: "Approve plan" }).click();
   await card.waitFor({ state: "detached" });
   const runs = () => [...mock.world.runs.values()].filter((r) => r.channel_id === [...mock.world.questions.values()][0].channel_id);

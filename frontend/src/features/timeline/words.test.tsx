@@ -60,7 +60,7 @@ describe("a plan", () => {
   const answering = { busy: false, failure: null, give: () => undefined };
   const card = (read_only: boolean) => html(<PlanCard q={{ kind: "exit_plan", plan: "1. Read it.", read_only } as Question} answering={answering} />);
   it("says that its run could not write", () => {
-    expect(card(true)).toContain("Your folders were read-only for this run. Approving starts one that can write to them.");
+    expect(card(true)).toContain("This run could not write to your folders. Approving starts one that can.");
   });
   it("keeps the changes that were not sent", () => {
     texts.set("q", "not so fast");

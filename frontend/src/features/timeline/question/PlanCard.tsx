@@ -9,7 +9,7 @@ import { texts } from "./drafts";
 /** The state of an answer, and the function that gives it. failure: why the last try failed. */
 export type Answering = { busy: boolean; failure: Failure | null; give(a: Answer): void };
 
-const HELD = "Your folders were read-only for this run. Approving starts one that can write to them.";
+const HELD = "This run could not write to your folders. Approving starts one that can.";
 const LOOSE = "The agent chose to plan, in a run that can write to your folders. Look at what it changed.";
 
 /** A plan with three buttons of equal weight. None has the focus, so no key presses one by accident. */
