@@ -9,6 +9,7 @@ import "./faults.mjs";
 import "./branches.mjs";
 import "./gate.mjs";
 import "./decisions.mjs";
+import "./rules.mjs";
 import "./settings.mjs";
 import "./usage.mjs";
 import "./leaving.mjs";

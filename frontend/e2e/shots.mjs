@@ -124,6 +124,19 @@ for (const theme of ["dark", "light"]) {
     });
   }
 }
+for (const theme of ["dark", "light"]) {
+  for (const [name, size] of [["", [2000, 900]], ["-narrow", [1440, 900]]]) {
+    await shot(`rules${name}-${theme}`, { theme, size }, async (p) => {
+      await open("api-server")(p);
+      await p.keyboard.press("Control+Shift+P");
+      await p.keyboard.insertText("rules of the gate");
+      await p.keyboard.press("Enter");
+      await p.getByRole("textbox", { name: "What to test" }).fill("~/.cache/go-build/trim.txt");
+      await p.getByText("No: allowed").waitFor();
+      await p.getByRole("row", { name: "shadowed" }).click();
+    });
+  }
+}
 await shot("starting", { speed: 0.4 }, async (p) => {
   await demo(p);
   await p.getByRole("button", { name: "Run the demo" }).click();

@@ -1,4 +1,5 @@
 // Mock of the gate: calls that are held, and what a person answers.
+import { Rules } from "./rules.mjs";
 import { fail, newID } from "./world.mjs";
 
 const MINUTES_5 = 300_000;
@@ -68,6 +69,7 @@ export class Gate {
     this.pending = new Map();
     this.records = []; // of the record of decisions, oldest first
     this.files = []; // what its verification finds
+    this.rules = new Rules(world);
     this.over = new Map(); // approval → what to call once it needs no answer
   }
 
@@ -128,6 +130,7 @@ export class Gate {
         if (groups?.length) return this.answerGroups(need(id), groups, by);
         return this.end(id, allow ? "allowed" : "denied", { scope, by });
       },
+      ...this.rules.calls(),
       "GateLog.Read": ({ channel_id, limit }) => this.records.filter((r) => r.channel_id === channel_id).slice(-limit),
       "GateLog.Verify": () => this.files,
       "Gate.Extend": (id) => {

@@ -341,6 +341,22 @@ export type FolderList = {
   entries: Folder[] | null;
 };
 
+export type GateCall = {
+  operation?: string;
+  path?: string; // absolute, or below ~/ or <project>/
+  connect?: string; // a socket's path, or @ and its name
+  exec?: string[]; // the arguments, with the program first
+  line?: string; // in place of exec: words with spaces between them
+};
+
+export type GateCandidate = {
+  class: GateRuleClass;
+  rule: string; // JSON
+  scope?: ApprovalScope; // always (the default) or project
+  index?: number; // where in its list it would stand
+  replaces?: boolean;
+};
+
 export type GateCount = {
   rule: string;
   operation: string;
@@ -414,12 +430,120 @@ export type GateRecord = {
   prev: string;
 };
 
+export type GateRule = {
+  number: number; // from 1
+  id: string; // as decisions name it; made of its content where it has none. Empty: the default
+  origin: GateRuleOrigin;
+  class: GateRuleClass;
+  index: number; // in its list, from 0; with origin and class it names the rule for a change
+  path?: string; // the file that has it
+  line?: number;
+  decision: string; // allow, deny or approve
+  calls: string[] | null; // read, write, …; run; connect
+  patterns: string[] | null; // as a person reads them: ~ is any home, <project> a folder of the project
+  args?: string[];
+  text: string; // what it says, in plain words
+  message?: string;
+  advice?: string;
+  category?: string;
+  scope?: ApprovalScope; // project or always; empty: Loop's own
+  rule?: string; // as JSON, as it stands in its file; empty where it cannot be changed
+  editable?: boolean;
+  hits: number; // calls of the last 30 days for which it was the rule that decided or asked
+  last_used?: string;
+  stale?: boolean; // the person's or project's, and without a hit in 90 days
+  shadowed_by?: number; // number of an earlier rule that matches all that this one does
+  recent: number; // recent decisions on calls that it matches by itself
+};
+
+export type GateRuleAction = "add" | "change" | "move" | "remove";
+
+export type GateRuleClass = "file_rules" | "command_rules" | "path_rules" | "default";
+
+export type GateRuleEdit = {
+  channel_id?: ChannelID;
+  action: GateRuleAction;
+  scope: ApprovalScope;
+  class: GateRuleClass;
+  index: number; // of the rule; with add, where it comes to stand
+  to?: number; // move: its new index
+  was?: string; // the rule as it was listed; another one is a conflict
+  rule?: string; // add, change: JSON
+  by?: string;
+};
+
+export type GateRuleFile = {
+  origin: GateRuleOrigin;
+  path: string;
+  approved?: boolean; // a project's file that the person trusts as it is
+  waiting?: string[]; // its settings that are not in force until it is approved
+  problems?: SettingsProblem[]; // the first that is no warning says why the file is not used
+  last_good?: boolean; // with a problem: its last good version holds
+  stopped?: string; // why nothing starts in the channel until it is corrected
+  sha256?: string; // of a file that waits, for its approval
+  channel_id?: ChannelID; // of remembered rules: the channel at the top
+};
+
+export type GateRuleList = {
+  channel_id: ChannelID; // empty: the person's rules alone
+  policy: string; // agent, person, system or plan
+  mode: string; // record, shadow or enforce
+  mode_from: string; // settings, or the folder that has a mode of its own
+  enabled: boolean;
+  rules: GateRule[] | null;
+  files: GateRuleFile[] | null;
+  version: string; // changes with any rule
+  recent: number; // how many recent decisions the rules were tried on
+  since?: string; // hits are counted from here on
+  uncounted: string; // what hits leave out, a sentence
+  guessed?: boolean;
+  undo?: GateRuleUndo; // the last change that can be taken back
+};
+
+export type GateRuleOrigin = "first" | "project" | "remembered" | "yours" | "built_in" | "default";
+
+export type GateRuleUndo = {
+  id: string;
+  at: string;
+  text: string; // “Removed: allow write of ~/x”
+  scope: ApprovalScope;
+};
+
 export type GateStatus = {
   state: string; // on, off, unknown, broken; record or shadow: it only writes down
   text: string; // for the status bar
   probed?: string;
   why?: string; // what is missing, and the remedy
   modes?: Record<string, string>;
+};
+
+export type GateTry = {
+  what: string; // “write /home/ana/.bashrc”
+  decision: string; // allow, deny or approve, as the rules say
+  now: string; // the same in the channel's mode
+  mode: string;
+  number: number; // of the row that decides
+  rule?: string;
+  reason: string; // a sentence
+  advice?: string;
+  category?: string;
+  steps: GateTryStep[] | null; // rows of the call's class, in order
+  note?: string; // what the rules alone do not say
+  case: string; // the call as a case of loop gate test, JSON
+};
+
+export type GateTryRequest = {
+  channel_id?: ChannelID;
+  policy?: string; // empty: agent
+  call: GateCall;
+  candidate?: GateCandidate;
+};
+
+export type GateTryStep = {
+  from: number;
+  to: number;
+  outcome: string; // none, decides, weaker (it matches, and another is stricter), late (it is never reached)
+  text: string;
 };
 
 export type GroupAnswer = {
@@ -980,6 +1104,11 @@ export const bound = (call: Call) => ({
     verify: () => call<GateLogFile[] | null>("GateLog", "Verify"),
   },
   gateRules: {
+    edit: (e: GateRuleEdit) => call<GateRuleList>("GateRules", "Edit", e),
+    list: (channelID: ChannelID, policy: string) => call<GateRuleList>("GateRules", "List", channelID, policy),
+    setMode: (channelID: ChannelID, mode: string) => call<GateRuleList>("GateRules", "SetMode", channelID, mode),
+    try: (req: GateTryRequest) => call<GateTry>("GateRules", "Try", req),
+    undo: (channelID: ChannelID, id: string) => call<GateRuleList>("GateRules", "Undo", channelID, id),
   },
   runs: {
     answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),

@@ -4,8 +4,9 @@ import type { GateStatus } from "../api/types";
 import { clock } from "../model/clock";
 import { plural } from "../model/format";
 import { gateFace } from "../model/gate";
+import { statusOf } from "../model/gate-rules";
 import { costsAt } from "../model/frame";
-import { connectionStore, frameStore } from "../model/stores";
+import { connectionStore, frameStore, viewStore } from "../model/stores";
 import { amount } from "../model/usage";
 import { Spinner } from "../ui/Mark";
 import { useMidnight, useNow } from "../ui/useNow";
@@ -60,9 +61,11 @@ export function StatusBar() {
 const GATE_ICONS = { on: ShieldCheck, off: ShieldOff, unknown: ShieldQuestion, broken: ShieldAlert, record: ShieldOff, shadow: ShieldOff };
 const GATE_TONES = { on: "", off: "need", unknown: "need", broken: "fail", record: "need", shadow: "need" };
 
-/** Whether the gate holds, as it was probed last. */
+/** Whether the gate holds in the selected channel, as it was probed last. */
 function GateItem({ gate }: { gate: GateStatus | null }) {
-  const { tone, text } = gateFace(gate);
+  const channel = useStore(viewStore, (v) => v.selected);
+  const at = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channel));
+  const { tone, text } = gateFace(statusOf(gate, at));
   const Icon = GATE_ICONS[tone];
   const probed = Date.parse(gate?.probed ?? "");
   return (

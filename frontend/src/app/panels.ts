@@ -3,7 +3,8 @@
 import type { PanelKind } from "../dock/panels";
 import { decisionsPanel } from "../features/decisions/panel";
 import { waitingPanel } from "../features/gate/panel";
+import { rulesPanel } from "../features/rules/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, waitingPanel, decisionsPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, waitingPanel, decisionsPanel, rulesPanel];

@@ -48,6 +48,9 @@ export function setTimeline(id: ChannelID, change: (t: TimelineState) => Timelin
 
 export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "containers" | "image" | "rename" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings";
 
+/** What can be done about what a message says. */
+export type ToastAction = { name: string; run(): void };
+
 export type ViewState = {
   selected: ChannelID; // "" is the welcome page
   dialog: Dialog;
@@ -55,7 +58,7 @@ export type ViewState = {
   sidebarOpen: boolean;
   theme: string;
   contrast: string; // "more", or "" for the system's choice
-  toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null } | null;
+  toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null; action?: ToastAction } | null;
 };
 
 /** Words for a screen reader, besides the states of channels. times tells equal texts apart. */
@@ -78,9 +81,9 @@ export const viewStore = createStore<ViewState>(() => ({
 
 let toasts = 0;
 
-/** Shows a message for a moment. A failure stays until the person closes it. */
-export function toast(text: string, failure: Failure | null = null) {
-  viewStore.setState({ toast: { id: ++toasts, text, tone: failure ? "fail" : "info", failure } });
+/** Shows a message for a moment, longer if something can be done about it. A failure stays until the person closes it. */
+export function toast(text: string, failure: Failure | null = null, action?: ToastAction) {
+  viewStore.setState({ toast: { id: ++toasts, text, tone: failure ? "fail" : "info", failure, ...(action ? { action } : {}) } });
 }
 
 export function toastFailure(err: unknown) {
