@@ -38,7 +38,7 @@ func (a *app) verdictCommand(allow bool) *cobra.Command {
 	if allow {
 		name, short = "allow", "Allow an act"
 	}
-	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: exactly("the number of the act")}
 	scope := cmd.Flags().String("scope", string(core.ScopeOnce), "how far it reaches: once, run, project or always")
 	return a.job(cmd, a.connectIdle, func(j *job) error {
 		return j.answerGate(j.args[0], core.ApprovalAnswer{Allow: allow, Scope: core.ApprovalScope(*scope), By: "command line"})

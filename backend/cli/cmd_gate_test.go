@@ -27,7 +27,7 @@ func TestGateCommand(t *testing.T) {
 		"deny":       {args: []string{"deny", "3f2b", "--scope", "run"}, want: `["3f2b000000000000",{"allow":false,"scope":"run","digest":"d2","by":"command line"}]`, says: "denied"},
 		"two":        {args: []string{"allow", "3f2"}, says: "2 ids begin", fail: true},
 		"none":       {args: []string{"allow", "77"}, says: "Nothing waits", fail: true},
-		"without id": {args: []string{"allow"}, says: "arg", fail: true},
+		"without id": {args: []string{"allow"}, says: "the number of the act is missing", fail: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

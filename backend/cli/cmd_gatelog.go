@@ -146,7 +146,7 @@ func decidedBy(r core.GateRecord) string {
 }
 
 func (a *app) gateWhyCommand() *cobra.Command {
-	cmd := jsonFlag(&cobra.Command{Use: "why ID", Short: "Say who decided one call, and by what", Args: cobra.ExactArgs(1)})
+	cmd := jsonFlag(&cobra.Command{Use: "why ID", Short: "Say who decided one call, and by what", Args: exactly("the number of the decision")})
 	return a.job(cmd, a.connectIdle, func(j *job) error {
 		found, err := call[[]core.GateRecord](j.ctx, j, "GateLog.Read", core.GateLogQuery{ID: j.args[0]})
 		switch {
@@ -234,7 +234,7 @@ func (a *app) readTest(name string) (string, error) {
 
 func (a *app) gateTestCommand() *cobra.Command {
 	var channel string
-	cmd := jsonFlag(&cobra.Command{Use: "test FILE", Short: "Try the rules against a file of expected decisions", Args: cobra.ExactArgs(1),
+	cmd := jsonFlag(&cobra.Command{Use: "test FILE", Short: "Try the rules against a file of expected decisions", Args: exactly("the file"),
 		Long: `Try the rules against a file of expected decisions.
 
 The rules are those that Loop ships and your own; with --channel those of its project
@@ -259,7 +259,7 @@ the file.`, Example: "  loop gate test gate-test.json"})
 func (a *app) gateReplayCommand() *cobra.Command {
 	var file string
 	cmd := jsonFlag(&cobra.Command{
-		Use: "replay RUN", Short: "Decide what was decided in a run again, by another policy", Args: cobra.ExactArgs(1),
+		Use: "replay RUN", Short: "Decide what was decided in a run again, by another policy", Args: exactly("the run"),
 		Long: `Decide what was decided in a run again, by another policy.
 
 Only calls that were asked about or denied are recorded one by one. “approve” stands for

@@ -105,7 +105,7 @@ func (j *job) showRules(l core.GateRuleList) {
 func (a *app) ruleAddCommand() *cobra.Command {
 	var f ruleFlags
 	var at int
-	cmd := &cobra.Command{Use: "add RULE", Short: "Add a rule, before the others of its kind", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "add RULE", Short: "Add a rule, before the others of its kind", Args: exactly("the rule")}
 	f.on(cmd, true)
 	cmd.Flags().IntVar(&at, "at", 0, "its place in its list; 0 is the first")
 	return a.job(cmd, a.connectIdle, func(j *job) error {
@@ -140,7 +140,7 @@ func classOfRule(text string) core.GateRuleClass {
 func (a *app) ruleRemoveCommand() *cobra.Command {
 	var f ruleFlags
 	cmd := &cobra.Command{
-		Use: "remove NUMBER|ID", Short: "Remove one of your rules, by its number or id in the list", Args: cobra.ExactArgs(1),
+		Use: "remove NUMBER|ID", Short: "Remove one of your rules, by its number or id in the list", Args: exactly("the rule"),
 	}
 	f.on(cmd, false)
 	return a.job(cmd, a.connectIdle, func(j *job) error {
@@ -206,7 +206,7 @@ func (j *job) exportRules(id core.ChannelID, scope string) error {
 
 func (a *app) ruleImportCommand() *cobra.Command {
 	var f ruleFlags
-	cmd := &cobra.Command{Use: "import FILE", Short: "Add the rules that export has written, all of them or none", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "import FILE", Short: "Add the rules that export has written, all of them or none", Args: exactly("the file")}
 	f.on(cmd, true)
 	return a.job(cmd, a.connectIdle, func(j *job) error {
 		text, err := a.readTest(j.args[0])
@@ -255,7 +255,7 @@ func (a *app) ruleUndoCommand() *cobra.Command {
 func (a *app) gateModeCommand() *cobra.Command {
 	var f ruleFlags
 	cmd := &cobra.Command{
-		Use: "mode record|shadow|enforce|settings", Short: "Say how the gate works in a channel's folder", Args: cobra.ExactArgs(1),
+		Use: "mode record|shadow|enforce|settings", Short: "Say how the gate works in a channel's folder", Args: exactly("the mode"),
 		Long: `Say how the gate works in a channel's folder.
 
 record asks and denies nothing but what is never remembered, shadow also writes down what
