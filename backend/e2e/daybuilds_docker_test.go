@@ -93,9 +93,6 @@ func agentChores() []chore {
 		call("a note for itself", "Write", map[string]any{"file_path": "/tmp/note.md", "content": "remember\n"}),
 		call("search", "Bash", map[string]any{"command": "cd \"$PROJECT\" && git diff --stat && cat src/new.js", "description": "look"}),
 		call("a list", "TodoWrite", map[string]any{"todos": []map[string]any{{"content": "a", "status": "in_progress", "activeForm": "doing a"}}}),
-		call("a subagent", "Task", map[string]any{"description": "look", "prompt": "Do-aside", "subagent_type": "general-purpose"}),
-		call("in the background", "Bash", map[string]any{"command": "cd \"$PROJECT\" && echo $$ >out.pid && sleep 1000", "description": "serve", "run_in_background": true}),
-		shell("end it", waits+`waits grep -qx aside notes.md; waits test -s out.pid; kill $(cat out.pid) && rm out.pid; git status --short`),
 		shell("a key", `ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519 2>&1 | tail -1; cat ~/.ssh/id_ed25519 2>&1 | sed 's/.*: //'`),
 		shell("a hook", `printf '#!/bin/sh\nmake check\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && ls .git/hooks/pre-commit`), // the folder is mounted read-only, so that it fails
 		shell("husky", `mkdir .husky && echo 'make check' >.husky/pre-commit && git config core.hooksPath .husky && git config core.hooksPath`,
@@ -105,6 +102,10 @@ func agentChores() []chore {
 			"startup.agent: every later run follows it"),
 		call("a server for agents", "Write", map[string]any{"file_path": "$PROJECT/.mcp.json", "content": "{\"mcpServers\":{}}\n"},
 			"startup.agent: every later run starts what stands in it"),
+		// Last, because a call beside others may not be known as the cause of what is denied.
+		call("a subagent", "Task", map[string]any{"description": "look", "prompt": "Do-aside", "subagent_type": "general-purpose"}),
+		call("in the background", "Bash", map[string]any{"command": "cd \"$PROJECT\" && echo $$ >out.pid && sleep 1000", "description": "serve", "run_in_background": true}),
+		shell("end it", waits+`waits grep -qx aside notes.md; waits test -s out.pid; kill $(cat out.pid) && rm out.pid; git status --short`),
 	}
 	for i := range chores {
 		switch chores[i].what {
