@@ -32,6 +32,14 @@ func (f *ruleFlags) of(j *job) (core.ChannelID, error) {
 	return findChannel(j.ctx, j, f.channel)
 }
 
+// rules are the channel's, or the person's own where the flags name none.
+func (f *ruleFlags) rules(j *job) (id core.ChannelID, l core.GateRuleList, err error) {
+	if id, err = f.of(j); err == nil {
+		l, err = call[core.GateRuleList](j.ctx, j, "GateRules.List", id, "")
+	}
+	return id, l, err
+}
+
 func (a *app) gateRulesCommand() *cobra.Command {
 	cmd := a.ruleListCommand("rules")
 	cmd.Short = "List, change and export the rules of the gate"
@@ -144,11 +152,7 @@ func (a *app) ruleRemoveCommand() *cobra.Command {
 	}
 	f.on(cmd, false)
 	return a.job(cmd, a.connectIdle, func(j *job) error {
-		id, err := f.of(j)
-		if err != nil {
-			return err
-		}
-		l, err := call[core.GateRuleList](j.ctx, j, "GateRules.List", id, "")
+		id, l, err := f.rules(j)
 		if err != nil {
 			return err
 		}
@@ -230,11 +234,7 @@ func (a *app) ruleUndoCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "undo", Short: "Take back the last change of your rules", Args: none}
 	f.on(cmd, false)
 	return a.job(cmd, a.connectIdle, func(j *job) error {
-		id, err := f.of(j)
-		if err != nil {
-			return err
-		}
-		l, err := call[core.GateRuleList](j.ctx, j, "GateRules.List", id, "")
+		id, l, err := f.rules(j)
 		if err != nil {
 			return err
 		}
