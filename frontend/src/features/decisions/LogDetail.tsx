@@ -7,6 +7,7 @@ import type { LogEntry } from "../../model/gate-log";
 import { byWords, canBeRule, decisionWord, objectWords, ruleOf, toneOf, wasAsked } from "../../model/gate-log";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
+import { Fact } from "../../ui/Fact";
 import { SafeLine } from "../../ui/SafeText";
 import { copyRule, entryText, inTimelineOf } from "./actions";
 
@@ -60,15 +61,5 @@ function Part({ name, children }: { name: string; children: ReactNode }) {
       <h4>{name}</h4>
       <dl className="selectable">{children}</dl>
     </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (!children) return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

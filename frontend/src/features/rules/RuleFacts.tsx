@@ -1,8 +1,8 @@
-import type { ReactNode } from "react";
 import type { GateRule } from "../../api/types";
 import { exact } from "../../model/clock";
 import { plural } from "../../model/format";
 import { Button, Kbd } from "../../ui/Button";
+import { Fact } from "../../ui/Fact";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
 const ORIGINS: Record<string, string> = { first: "built in, tried first", project: "the project's file", remembered: "an answer for this project", yours: "your settings", built_in: "built in", default: "the default" };
@@ -29,15 +29,5 @@ export function RuleFacts({ r, busy, onRemove, onTest }: { r: GateRule; busy: bo
         {r.editable && <Button look="small" disabled={busy} onClick={onRemove}>Delete <Kbd>Del</Kbd></Button>}
       </footer>
     </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (!children) return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
