@@ -34,9 +34,10 @@ type follower struct {
 	run  core.Run // grows with what events say
 
 	events    <-chan []core.Event
-	began     time.Time // before the prompt was sent
-	said      core.Wait // the reason last shown for the run's wait
-	lastID    int64     // newest stored event shown
+	began     time.Time      // before the prompt was sent
+	said      core.Wait      // the reason last shown for the run's wait
+	shown     map[int64]bool // stored events, by id; those of different writers do not come in order
+	lastID    int64          // the greatest of them
 	ended     bool
 	cancelled chan error // answer of Runs.Cancel; nil until the person wants the run to end
 }
@@ -272,7 +273,7 @@ func (f *follower) catchUp(life context.Context) error {
 			return err
 		}
 		for _, e := range slices.Backward(page.Events) { // a page is oldest first
-			if e.RunID == f.run.ID && e.ID > f.lastID {
+			if e.RunID == f.run.ID && !f.shown[e.ID] {
 				missed = append(missed, e)
 			}
 		}
@@ -302,10 +303,13 @@ func (f *follower) take(e core.Event) bool {
 		return false
 	}
 	if e.ID > 0 {
-		if e.ID <= f.lastID {
+		if f.shown[e.ID] {
 			return false
 		}
-		f.lastID = e.ID
+		if f.shown == nil {
+			f.shown = map[int64]bool{}
+		}
+		f.shown[e.ID], f.lastID = true, max(f.lastID, e.ID)
 	}
 	switch e.Type {
 	case core.EventQueueChanged:

@@ -202,6 +202,34 @@ func TestSilence(t *testing.T) {
 	r.wantIn("out", "Quietly done.")
 }
 
+// TestEndAfterALaterEvent: the run and the gate store events side by side, so that the end
+// of the run can be told after an event with a greater id, or be missed beside it.
+func TestEndAfterALaterEvent(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		r := newRig(t)
+		r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			run := core.RunID(req.ClientID)
+			end := core.NewEvent(core.EventStatus, "ch1", run, time.Now(), core.Status{State: core.RunDone, Result: "Done late."})
+			after := core.NewEvent(core.EventGateDecided, "ch1", run, time.Now(), core.GateDecisions{})
+			end.ID, after.ID = 1, 2
+			f.stored = append(f.stored, end, after)
+			for c := range f.subs {
+				c <- []core.Event{after}
+				if told {
+					c <- []core.Event{end}
+				}
+			}
+			return nil
+		}
+		if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+			t.Fatalf("told %v: exit %d", told, code)
+		}
+		r.wantIn("out", "Done late.")
+	}
+}
+
 func TestAlwaysFallingBehind(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = stuck(func() {})
