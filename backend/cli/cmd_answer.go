@@ -65,7 +65,11 @@ func (a *app) answer(ctx context.Context, f answerFlags) error {
 	if f.list {
 		return a.with(ctx, a.connectIdle, func(j *job) error {
 			j.asJSON = f.json
-			return list(j, questionColumns, "Runs.Questions")
+			names, err := j.channelNames()
+			if err != nil {
+				return err
+			}
+			return list(j, questionColumns(names), "Runs.Questions")
 		})
 	}
 	c, err := a.connect(ctx)
@@ -118,9 +122,11 @@ func (f *follower) answer(ctx context.Context, flags answerFlags) error {
 	return f.toEnd(ctx, life)
 }
 
-var questionColumns = columns[core.Question]{[]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {
-	return []string{q.ID, string(q.ChannelID), q.CreatedAt.Local().Format(time.DateTime), oneLine(summary(q), maxLine)}
-}}
+func questionColumns(names channelNames) columns[core.Question] {
+	return columns[core.Question]{[]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {
+		return []string{q.ID, names.of(q.ChannelID), q.CreatedAt.Local().Format(time.DateTime), oneLine(summary(q), maxLine)}
+	}}
+}
 
 func summary(q core.Question) string {
 	if q.Kind == core.QuestionPlan {

@@ -15,7 +15,11 @@ import (
 func (a *app) gateCommand() *cobra.Command {
 	pending := func(use string) *cobra.Command {
 		return jsonFlag(a.job(&cobra.Command{Use: use, Short: "List what waits", Args: none}, a.connectIdle, func(j *job) error {
-			return list(j, approvalColumns, "Gate.Pending")
+			names, err := j.channelNames()
+			if err != nil {
+				return err
+			}
+			return list(j, approvalColumns(names), "Gate.Pending")
 		}))
 	}
 	cmd := pending("gate")
@@ -45,16 +49,18 @@ func (a *app) verdictCommand(allow bool) *cobra.Command {
 	})
 }
 
-var approvalColumns = columns[core.Approval]{[]string{"ID", "CHANNEL", "WHAT", "ON", "BY", "DENIED"}, func(a core.Approval) []string {
-	by, end := "", "never"
-	if len(a.Processes) > 0 {
-		by = shortOf(a.Processes[0])
-	}
-	if !a.Deadline.IsZero() {
-		end = a.Deadline.Local().Format(time.TimeOnly)
-	}
-	return []string{a.ID[:min(8, len(a.ID))], string(a.ChannelID), a.Title, elided(a.Target), oneLine(by, maxLine), end}
-}}
+func approvalColumns(names channelNames) columns[core.Approval] {
+	return columns[core.Approval]{[]string{"ID", "CHANNEL", "WHAT", "ON", "BY", "DENIED"}, func(a core.Approval) []string {
+		by, end := "", "never"
+		if len(a.Processes) > 0 {
+			by = shortOf(a.Processes[0])
+		}
+		if !a.Deadline.IsZero() {
+			end = a.Deadline.Local().Format(time.TimeOnly)
+		}
+		return []string{a.ID[:min(8, len(a.ID))], names.of(a.ChannelID), a.Title, elided(a.Target), oneLine(by, maxLine), end}
+	}}
+}
 
 // shortOf is what a person calls a process.
 func shortOf(p core.ApprovalProcess) string { return cmp.Or(p.Short, p.Command) }

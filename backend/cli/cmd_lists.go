@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -23,6 +24,21 @@ var channelColumns = columns[channelView]{[]string{"CHANNEL", "NAME", "STATE", "
 	}
 	return []string{string(c.ID), c.Name, state, string(c.Kind), c.Dir}
 }}
+
+// channelNames are what people call the channels of a list.
+type channelNames map[core.ChannelID]string
+
+// of is the name of a channel, or its id where the name is not known.
+func (n channelNames) of(id core.ChannelID) string { return oneLine(cmp.Or(n[id], string(id)), 30) }
+
+func (j *job) channelNames() (channelNames, error) {
+	all, err := call[[]channelView](j.ctx, j, "Channels.List")
+	names := channelNames{}
+	for _, c := range all {
+		names[c.ID] = c.Name
+	}
+	return names, err
+}
 
 func (a *app) channelsCommand() *cobra.Command {
 	channels := a.job(jsonFlag(&cobra.Command{Use: "channels", Short: "List the channels", Args: none}), a.connectIdle, func(j *job) error {
