@@ -91,8 +91,16 @@ var verdicts = []struct {
 	{"ioctl", []uint64{0, 0x401c5820}, refusal, refusal, refusal},
 	{"ioctl", []uint64{0, 0x5000940e}, refusal, refusal, refusal},
 	{"ioctl", []uint64{0, unix.FICLONE}, pass, pass, pass},
+	{"ioctl", []uint64{0, 0x40046602}, refusal, refusal, refusal}, // FS_IOC32_SETFLAGS
+	{"ioctl", []uint64{0, 0x50009401}, refusal, refusal, refusal}, // subvolumes of btrfs
+	{"ioctl", []uint64{0, 0x5000940f}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x50009417}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x50009418}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x5000943f}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x4008941a}, refusal, refusal, refusal},
 
 	{"ioctl", []uint64{0, 0x8901}, refusal, refusal, refusal},
+	{"ioctl", []uint64{0, 0x8902}, refusal, refusal, refusal},     // SIOCSPGRP
 	{"ioctl", []uint64{0, 0x40806685}, refusal, refusal, refusal}, // FS_IOC_ENABLE_VERITY
 	{"ioctl", []uint64{0, 0x800c6613}, refusal, refusal, refusal}, // FS_IOC_SET_ENCRYPTION_POLICY
 
