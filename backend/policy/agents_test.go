@@ -29,6 +29,11 @@ func TestAgents(t *testing.T) {
 	if len(files) != 1 || files[0] != "/usr/bin/claude" || agents == nil || !e.ReadsMatter() {
 		t.Fatalf("%v, %v", files, agents)
 	}
+	only := read
+	only.FileRules = nil // the filter is the same for all: what agents may not read is held for everybody
+	if e, err := Compile(only); err != nil || !e.ReadsMatter() {
+		t.Errorf("reads of agents alone pass: %v", err)
+	}
 	for path, want := range map[string][2]Decision{
 		"/keys": {Deny, Deny}, "/startup": {Allow, Deny}, "/project": {Allow, Deny}, "/else": {Allow, Allow},
 	} {

@@ -198,6 +198,10 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Write, "ws/.venv/bin/activate", "?.!!"},
 		{Link, "ws/sub/env/bin/activate.csh", "?.!!"},
 		{Write, "/work trees/two/.git/config", "?.!!"},
+		{Link, "ws/.git/hooks/pre-commit.sample", "?.!!"}, // and could then be changed by its other name
+		{Link, "/opt/loop/.claude/plugins/store/x.json", "?.!!"},
+		{Write, "/home/ada/.ssh/known_hosts", "!?!!"},
+		{Write, "/opt/loop/.claude/local/claude", "...!"}, // a later run executes it
 		{Create, "ws/.git/hooks/pre-commit.sample", "...!"},
 		{Create, "ws/.git/worktrees/x/commondir", "...!"}, // as git worktree add does
 		{Create, "ws/.worktrees/x/.git", "...!"},
@@ -336,6 +340,20 @@ func TestPlacesThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestHomeElsewhere: a home that is where no other is has the same rules.
+func TestHomeElsewhere(t *testing.T) {
+	p, err := Baseline(NameAgent, Place{Home: "/data/me"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := compiled(t, p)
+	for path, want := range map[string]Decision{"/data/me/.bashrc": Approve, "/data/me/.ssh/id_x": Deny, "/data/you/.bashrc": Allow} {
+		if d := e.File(Write, path).Decision; d != want {
+			t.Errorf("%s: %s", path, d)
+		}
+	}
+}
+
 func TestSuggest(t *testing.T) {
 	ws := somewhere.Workspaces[0]
 	for _, c := range []struct {
@@ -348,6 +366,9 @@ func TestSuggest(t *testing.T) {
 		{Create, ws + "/node_modules/a/{x}.js", []string{ws + `/node_modules/a/\{x\}.js`, ws + "/node_modules/**"}},
 		{Create, "/home/ada/.cache/pip/x", []string{"/home/ada/.cache/pip/x", "/home/ada/.cache/**"}},
 		{Write, ws + "/main.go", []string{ws + "/main.go"}},
+		{Write, "/home/ada/.gradle/caches/x", []string{"/home/ada/.gradle/caches/x"}}, // beside what runs later
+		{Write, ws + "/.tox/py3/bin/activate", []string{ws + "/.tox/py3/bin/activate"}},
+		{Read, "/home/ada/.ssh/known_hosts", nil}, // allowed, and never remembered
 		{Read, "/home/ada/.ssh/id_ed25519", nil},
 		{Write, "/run/loop/gate/x", nil},
 		{Write, "/proc/1/mem", nil},

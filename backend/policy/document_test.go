@@ -42,6 +42,8 @@ func TestParseRefusesWithAPlaceAndARemedy(t *testing.T) {
 		"category":             {`{"default_decision": "allow", "file_rules": [{"category": "x", "decision": "deny"}]}`, 1, 59, "category"},
 		"escape in message":    {`{"default_decision": "allow", "file_rules": [{"message": "\u001b[2J", "decision": "deny"}]}`, 1, 58, "control character"},
 		"escape in advice":     {`{"default_decision": "allow", "file_rules": [{"advice": "\u001b[2J", "decision": "deny"}]}`, 1, 57, "control character"},
+		"long id":              {`{"default_decision": "allow", "file_rules": [{"id": "` + strings.Repeat("x", maxID+1) + `", "decision": "deny"}]}`, 1, 53, "more than"},
+		"long pattern":         {`{"default_decision": "allow", "file_rules": [{"paths": ["/` + strings.Repeat("x", maxPattern) + `"], "decision": "deny"}]}`, 1, 57, "at most"},
 		"bidi in id":           {`{"default_decision": "allow", "file_rules": [{"id": "\u202ex", "decision": "deny"}]}`, 1, 53, "direction"},
 		"tightens twice":       {`{"default_decision": "allow", "tighten": [{"tighten": []}]}`, 1, 44, `no key "tighten"`},
 		"column of characters": {`{"name": "äöü", "x": 1}`, 1, 17, `no key "x"`},

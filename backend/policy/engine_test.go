@@ -176,9 +176,27 @@ func TestUnderLooksPastWhatMayBeShadowed(t *testing.T) {
 	}
 }
 
+// TestWordsThatNobodyKnows: a policy with one does not compile, wherever it stands.
+func TestWordsThatNobodyKnows(t *testing.T) {
+	for name, p := range map[string]Policy{
+		"default":   {DefaultDecision: "ask"},
+		"file":      {DefaultDecision: Allow, FileRules: []FileRule{{Decision: "ask"}}},
+		"command":   {DefaultDecision: Allow, CommandRules: []CommandRule{{Decision: "ask"}}},
+		"path":      {DefaultDecision: Allow, PathRules: []PathRule{{Pattern: "/x", Decision: "ask"}}},
+		"tighten":   {DefaultDecision: Allow, Tighten: []Policy{{FileRules: []FileRule{{Decision: "ask"}}}}},
+		"operation": {DefaultDecision: Allow, FileRules: []FileRule{{Operations: []Operation{"exec"}, Decision: Deny}}},
+		"agents of agents": {DefaultDecision: Allow, Agents: &Agents{Policy: Policy{DefaultDecision: Allow,
+			Agents: &Agents{Policy: Policy{DefaultDecision: Allow}}}}},
+	} {
+		if _, err := Compile(p); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
 func TestOddPathsAreDenied(t *testing.T) {
 	e := compiled(t, Policy{DefaultDecision: Allow})
-	for _, path := range []string{"", "a", "pipe:[1]", "/a/../b", "/..", "@x"} {
+	for _, path := range []string{"", "a", "pipe:[1]", "/a/../b", "/a/b/../c", "/..", "@x"} {
 		for name, v := range map[string]Verdict{"file": e.File(Read, path), "under": e.Under(Read, path), "folder": e.Folder(path)} {
 			if v.Decision != Deny || v.Message == "" {
 				t.Errorf("%s %q: %+v", name, path, v)
