@@ -86,11 +86,8 @@ func (s *Service) claim(id string, a core.ApprovalAnswer) (*question, error) {
 
 // offered says that an answer may reach as far as it does. What is dangerous is
 // allowed once, and denied for a run at most. What cannot be
-// known again is answered once.
+// known again is answered once, and so is a flood, which has no act.
 func offered(q *question, a core.ApprovalAnswer) bool {
-	if q.view.Kind == core.ApprovalFlood {
-		return a.Scope == core.ScopeOnce
-	}
 	if q.act.Act == "" {
 		return a.Scope == core.ScopeOnce
 	}

@@ -87,6 +87,11 @@ func TestWhatIsNeverRemembered(t *testing.T) {
 					t.Fatalf("%s, %s: %v", cat, sc, err)
 				}
 			}
+			for _, sc := range []core.ApprovalScope{core.ScopeProject, core.ScopeAlways} { // nor is a denial
+				if _, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Scope: sc, Digest: q.Digest}); core.AsFailure(err).Code != core.CodeForbidden {
+					t.Fatalf("%s, denied %s: %v", cat, sc, err)
+				}
+			}
 			r.answer(q, false, core.ScopeRun)
 			if r.now(h).Allow || r.now(r.held("spawn1", a)).Allow {
 				t.Fatal("allowed")

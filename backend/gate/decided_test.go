@@ -278,3 +278,40 @@ func TestWhatWouldHaveBeenAskedIsWrittenDown(t *testing.T) {
 		}
 	})
 }
+
+// TestReportsAreBounded: what a guest says of kinds, categories and times is not believed,
+// and no number of reports fills the memory.
+func TestReportsAreBounded(t *testing.T) {
+	s := New(Options{})
+	read := func(change func(*wire.Denial)) (report, error) {
+		d := deniedRead(1)
+		change(&d)
+		raw, err := json.Marshal(wire.Decisions{Denied: []wire.Denial{d}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.read(&asker{}, core.Told{Kind: wire.KindDecided, Detail: raw})
+	}
+	if _, err := read(func(d *wire.Denial) { d.Kind = "docker" }); err == nil {
+		t.Error("an unknown kind is taken")
+	}
+	if _, err := read(func(d *wire.Denial) { d.Category = "fine" }); err == nil {
+		t.Error("an unknown category is taken")
+	}
+	old, err := read(func(d *wire.Denial) { d.AgeMs = (1000 * time.Hour).Milliseconds() })
+	if err != nil || old.at.Sub(old.acts[0].record.At) != maxAge {
+		t.Errorf("%v: %+v", err, old)
+	}
+	for range maxReports + 10 {
+		s.decided.add(report{})
+	}
+	if len(s.decided.reports) != maxReports || s.decided.dropped != 10 {
+		t.Errorf("%d reports wait, %d were dropped", len(s.decided.reports), s.decided.dropped)
+	}
+	s.askers["spawn1"] = &asker{who: who{Container: "box"}}
+	s.decided.tellers["spawn1"] = &teller{last: 1, bucket: bucket{left: toldBurst, at: time.Now()}}
+	s.Told("box", core.Told{Spawn: "spawn1", Number: 1 << 60, Kind: "other"})
+	if n := s.decided.tellers["spawn1"].missed; n > maxMissed+1 {
+		t.Errorf("%d are missed", n)
+	}
+}

@@ -178,7 +178,7 @@ func (p *grantedGroup) covers(a wire.Approval) bool {
 	case p.wide == "":
 		return a.Target == p.target && a.Operation != string(policy.Link)
 	}
-	return path.Clean(a.Target) == a.Target && strings.HasPrefix(a.Target, p.target+"/") && a.Operation != string(policy.Link)
+	return path.Clean(a.Target) == a.Target && strings.HasPrefix(a.Target, p.target+"/") // links have groups of one object
 }
 
 // grantedGroup is the pattern of an answer for a run.

@@ -142,7 +142,7 @@ func (s *Service) same(key string) *question {
 		}
 	}
 	for _, f := range s.floods {
-		if q := f.parked[key]; q != nil && !q.taken {
+		if q := f.parked[key]; q != nil {
 			return q
 		}
 	}

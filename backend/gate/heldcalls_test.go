@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -268,11 +269,11 @@ func TestWhoAsksIsNotWhatTheContainerSays(t *testing.T) {
 			t.Fatalf("run %q", q.RunID)
 		}
 		raw := `{"kind":"connect","target":"@x","policy":1,"message":"","cache_key":"","source":"spawn1"}`
+		began := time.Now() // what is held is denied in the end as well
 		v := r.Held(r.ctx, "other box", core.HeldCall{Spawn: "spawn1", Kind: "connect", Detail: []byte(raw)})
-		if v.Allow || len(r.Pending()) != 1 {
+		if v.Allow || len(r.Pending()) != 1 || time.Since(began) != 0 {
 			t.Fatal("a spawn of another container was taken for this one's")
 		}
-		began := time.Now()
 		if r.Held(r.ctx, "box", core.HeldCall{Spawn: "nobody", Kind: "connect", Detail: []byte(raw)}).Allow {
 			t.Fatal("allowed for nobody")
 		}
@@ -296,6 +297,10 @@ func TestASpawnThatIsNamedLate(t *testing.T) {
 
 func TestHostileDetails(t *testing.T) {
 	long := strings.Repeat("x", maxTarget+1)
+	var manyDetails []string
+	for i := range maxDetails + 1 {
+		manyDetails = append(manyDetails, fmt.Sprintf(`"d%d":"x"`, i))
+	}
 	for name, d := range map[string]struct{ kind, detail string }{
 		"empty":             {"file", ``},
 		"no object":         {"file", `{"kind":"file","operation":"write","target":" "}`},
@@ -314,12 +319,26 @@ func TestHostileDetails(t *testing.T) {
 		"act":               {"file", `{"kind":"file","operation":"write","target":"/x","act":"x"}`},
 		"detail":            {"file", `{"kind":"file","operation":"write","target":"/x","details":{"\u202ex":"1"}}`},
 		"wrong size":        {"file", `{"kind":"file","operation":"write","target":"/x","after":{"text":"aGk=","size":1}}`},
-		"huge":              {"file", `{"kind":"file","operation":"write","target":"/x","message":"` + strings.Repeat("y", wire.MaxDetail) + `"}`},
+		"huge":              {"file", `{"kind":"file","operation":"write","target":"/x"` + strings.Repeat(" ", wire.MaxDetail) + `}`},
+		"long message":      {"file", `{"kind":"file","operation":"write","target":"/x","message":"` + long[:maxMessage+1] + `"}`},
+		"long rule":         {"file", `{"kind":"file","operation":"write","target":"/x","rule":"` + long[:257] + `"}`},
+		"long identity":     {"file", `{"kind":"file","operation":"write","target":"/x","identity":"` + long[:129] + `"}`},
+		"long from":         {"file", `{"kind":"file","operation":"write","target":"/x","from":"` + long[:maxPath+1] + `"}`},
+		"many processes":    {"file", `{"kind":"file","operation":"write","target":"/x","processes":[{}` + strings.Repeat(",{}", maxProcesses) + `]}`},
+		"many details":      {"file", `{"kind":"file","operation":"write","target":"/x","details":{` + strings.Join(manyDetails, ",") + `}}`},
+		"long detail":       {"file", `{"kind":"file","operation":"write","target":"/x","details":{"a":"` + long[:maxPath+1] + `"}}`},
+		"no command":        {wire.KindExec, `{"kind":"` + wire.KindExec + `","target":" "}`},
+		"no address":        {"connect", `{"kind":"connect","target":"x"}`},
+		"version":           {"file", `{"kind":"file","operation":"write","target":"/x","policy":-1}`},
+		"hash of a cut":     {"file", `{"kind":"file","operation":"write","target":"/x","after":{"text":"aGk=","size":9,"cut":true,"sha256":"x"}}`},
+		"wrong hash before": {"file", `{"kind":"file","operation":"write","target":"/x","before":{"text":"aGk=","size":2,"sha256":"` + strings.Repeat("0", 64) + `"}}`},
+		"size of a cut":     {"file", `{"kind":"file","operation":"write","target":"/x","after":{"text":"aGk=","size":1,"cut":true}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
+				began := time.Now() // what is held is denied in the end as well
 				v := r.Held(r.ctx, "box", core.HeldCall{Spawn: "spawn1", Kind: d.kind, Detail: []byte(d.detail)})
-				if v.Allow || v.Text == "" || len(r.Pending()) != 0 {
+				if v.Allow || v.Text == "" || len(r.Pending()) != 0 || time.Since(began) != 0 {
 					t.Fatalf("verdict %+v, %d questions", v, len(r.Pending()))
 				}
 			})
