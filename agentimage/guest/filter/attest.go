@@ -36,6 +36,10 @@ func Attest(tid, filters int) error {
 	if err != nil {
 		return err
 	}
+	return confinedBy(st, filters)
+}
+
+func confinedBy(st kernel.Status, filters int) error {
 	for _, want := range []struct{ name, value string }{{"Seccomp", "2"}, {"NoNewPrivs", "1"}} {
 		if have := st[want.name]; have != want.value {
 			return fmt.Errorf("%w: %s is %q, not %s", ErrAttest, want.name, have, want.value)

@@ -4,6 +4,7 @@ package filter
 
 import (
 	"errors"
+	"maps"
 	"runtime"
 	"testing"
 
@@ -65,6 +66,25 @@ func TestCountOnOtherKernels(t *testing.T) {
 	for said, want := range map[string]error{"": ErrKernel, "many": ErrKernel, "2": nil} {
 		if n, err := count(kernel.Status{"Seccomp_filters": said}); !errors.Is(err, want) || err == nil && n != 2 {
 			t.Errorf("%q: %d, %v", said, n, err)
+		}
+	}
+}
+
+// TestAttestWantsAll: each of what a confined thread has is wanted by itself.
+func TestAttestWantsAll(t *testing.T) {
+	const none = "0000000000000000"
+	good := kernel.Status{"Seccomp": "2", "NoNewPrivs": "1", "Seccomp_filters": "3", "CapInh": none, "CapPrm": none, "CapEff": none, "CapAmb": none}
+	if err := confinedBy(good, 3); err != nil {
+		t.Error(err)
+	}
+	for name, bad := range map[string][]string{"Seccomp": {"0", "1", ""}, "NoNewPrivs": {"0", ""}, "Seccomp_filters": {"2", "4", ""},
+		"CapInh": {"0000000000000001", ""}, "CapPrm": {"0000000000080000"}, "CapEff": {"0000000000080000"}, "CapAmb": {"0000000000000001"}} {
+		for _, value := range bad {
+			st := maps.Clone(good)
+			st[name] = value
+			if confinedBy(st, 3) == nil {
+				t.Errorf("%s of %q is taken for confined", name, value)
+			}
 		}
 	}
 }
