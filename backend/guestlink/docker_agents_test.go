@@ -3,8 +3,11 @@
 package guestlink_test
 
 import (
+	"fmt"
 	"io"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"loop/backend/core"
 	"loop/backend/guestlink"
@@ -19,22 +22,30 @@ func personsRules() []byte {
 		panic(err)
 	}
 	return policy.Policy{Name: policy.NamePerson, DefaultDecision: policy.Allow,
-		Agents: &policy.Agents{Files: []string{home + "/cli"}, Policy: agent}}.Encode()
+		Agents: &policy.Agents{Files: []string{"/project/cli"}, Policy: agent}}.Encode()
 }
 
-const makesCLI = `printf '#!/bin/sh\necho "$1" >>~/.bashrc && echo "$1 wrote"\n' >~/cli; chmod +x ~/cli
-`
-
 // TestAgentInAPlainShell: an agent that a person starts goes by the agent's rules, in the
-// guest as it is.
+// guest as it is. A changed copy is not known for one.
 func TestAgentInAPlainShell(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
-		b := newBox(t, boxOptions{agent: agent, env: []string{wire.GateEnabled + "=1"}})
+		b := newBox(t, boxOptions{agent: agent, env: []string{wire.GateEnabled + "=1"}, args: []string{"--tmpfs", "/project:mode=1777,exec"}})
 		l, _ := b.link(t, guestlink.Options{})
-		out := runGated(t, l, personsRules(), makesCLI+`exec 2>/dev/null; echo shell >>~/.bashrc && echo shell wrote; ~/cli direct; cp ~/cli ~/other; ~/other copied
-sh -c '~/cli below'; echo shell >>~/.bashrc && echo shell wrote`)
-		if out != "shell wrote\nshell wrote\n" {
+		out := runGated(t, l, personsRules(), `cd /project; printf '#!/bin/sh\necho "$1" >>~/.bashrc && echo "$1 wrote"\n' >cli; chmod +x cli
+exec 2>/dev/null; w() { echo shell >>~/.bashrc && echo shell wrote; }
+w; ./cli direct; cp cli other; ./other copied; { cat cli; echo; } >changed; chmod +x changed; ./changed changed; sh -c './cli below'; w`)
+		if out != "shell wrote\nchanged wrote\nshell wrote\n" {
 			t.Errorf("%q", out)
+		}
+		// A child beside the agent instead of below it would be the shell's.
+		const beside = `#!/usr/bin/perl
+my $made = syscall(%d, %d, 0, 0, 0, 0); exit print "no child\n" if $made < 0; exit if $made;
+print "a child wrote\n" if open F, ">>", "$ENV{HOME}/.bashrc";
+`
+		out = runGated(t, l, personsRules(), fmt.Sprintf("cat >/project/cli <<'END'\n"+beside+"END\n", unix.SYS_CLONE, unix.CLONE_PARENT|unix.SIGCHLD)+
+			`exec 2>/dev/null; /project/cli; wait`)
+		if out != "no child\n" {
+			t.Errorf("beside: %q", out)
 		}
 	})
 }

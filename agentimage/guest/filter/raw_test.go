@@ -48,6 +48,7 @@ func rawCalls() []raw {
 		refused("userfaultfd", unix.SYS_USERFAULTFD, eperm, 1<<30),
 		refused("keyctl", unix.SYS_KEYCTL, eperm, none),
 		refused("clone with CLONE_NEWUSER and an impossible pair", unix.SYS_CLONE, eperm, unix.CLONE_NEWUSER|unix.CLONE_FS),
+		refused("clone with CLONE_PARENT and an impossible pair", unix.SYS_CLONE, eperm, unix.CLONE_PARENT|unix.CLONE_SIGHAND),
 		refused("unshare(CLONE_NEWTIME) and an unknown flag", unix.SYS_UNSHARE, eperm, unix.CLONE_NEWTIME|1),
 		refused("a listener", unix.SYS_SECCOMP, eperm, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, 0),
 		refused("TIOCSTI", unix.SYS_IOCTL, eperm, none, unix.TIOCSTI),

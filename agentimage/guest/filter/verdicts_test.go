@@ -76,6 +76,7 @@ var verdicts = []struct {
 	{"clone", []uint64{unix.CLONE_NEWUSER | uint64(unix.SIGCHLD)}, refusal, refusal, refusal},
 	{"clone", []uint64{unix.CLONE_NEWNS}, refusal, refusal, refusal},
 	{"clone", []uint64{upper | unix.CLONE_NEWCGROUP}, refusal, refusal, refusal},
+	{"clone", []uint64{unix.CLONE_PARENT | uint64(unix.SIGCHLD)}, refusal, refusal, refusal},
 	{"unshare", []uint64{unix.CLONE_FS | unix.CLONE_FILES}, pass, pass, pass},
 	{"unshare", []uint64{unix.CLONE_NEWTIME}, refusal, refusal, refusal},
 	{"unshare", []uint64{unix.CLONE_NEWUSER | unix.CLONE_NEWNS}, refusal, refusal, refusal},

@@ -61,7 +61,8 @@ type lineage struct {
 const maxKnown = 4096
 
 // ofAgent tells by the parents of a process, the first time that it calls. One that has
-// lost its parent before counts as an agent's.
+// lost its parent before counts as an agent's. The filter lets nobody make a child of its
+// own parent.
 func (d *descent) ofAgent(pid int) bool {
 	if !d.started.Load() {
 		return false
