@@ -105,6 +105,21 @@ ln -s judged link; /project/link & cat begun; ln -sfn another link; echo > go; w
 			t.Errorf("%d questions, %q", asked.Load(), got)
 		}
 	})
+	t.Run("LinkMadeMeanwhile", func(t *testing.T) {
+		allow.Store(false)
+		runGated(t, l, policy.Policy{Name: policy.NameSystem, DefaultDecision: policy.Allow}.Encode(),
+			`mkdir -p /tmp/home/dot; touch /tmp/home/dot/login; ln -s dot/login /tmp/home/.zlogin`)
+		asked.Store(0)
+		got := runGated(t, l, doc, `exec 2>/dev/null; cd /tmp/home; for f in .zlogin dot/login; do echo x >>$f || echo "$f is denied"; done`)
+		if got != ".zlogin is denied\ndot/login is denied\n" || asked.Load() != 2 {
+			t.Errorf("%d questions, %q", asked.Load(), got)
+		}
+		allow.Store(true)
+		got = runGated(t, l, doc, `touch /tmp/home/dot/logout; ln -s dot/logout /tmp/home/.zlogout && echo x >>/tmp/home/.zlogout && cat /tmp/home/.zlogout`)
+		if got != "x\n" || asked.Load() != 3 {
+			t.Errorf("%d questions, %q", asked.Load(), got)
+		}
+	})
 	t.Run("RunsInOneContainer", func(t *testing.T) {
 		id := gatedSpawn(t, l, doc, "exec perl -e 'sleep 1000'")
 		runGated(t, l, doc, `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^perl -e sleep 1000' && kill -9 ${p#/proc/}; done; true`)

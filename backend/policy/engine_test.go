@@ -347,16 +347,16 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-func TestFolders(t *testing.T) {
+func TestSpelled(t *testing.T) {
 	e := compiled(t, Policy{DefaultDecision: Allow, FileRules: []FileRule{
 		{Paths: []string{"/work/.claude/{settings.json,hooks/**}", "/work/.GIT/config", "/*/a/b", "/**/c/d"}, Decision: Approve},
 	}})
-	want := []string{"/work", "/work/.claude", "/work/.claude/hooks", "/work/.git"}
-	if got := e.Folders(); !slices.Equal(got, want) {
+	want := []string{"/work", "/work/.claude", "/work/.claude/hooks", "/work/.claude/settings.json", "/work/.git", "/work/.git/config"}
+	if got := e.Spelled(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if n := len(compiled(t, shipped(t, NameAgent)).Folders()); n < 20 || n > 400 {
-		t.Errorf("the baseline names %d folders", n)
+	if n := len(compiled(t, shipped(t, NameAgent)).Spelled()); n < 50 || n > 400 {
+		t.Errorf("the baseline spells %d paths", n)
 	}
 }
 

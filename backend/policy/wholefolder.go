@@ -45,24 +45,25 @@ func (e *Engine) under(op Operation, dir string, link bool) Verdict {
 	})
 }
 
-// Folders are those that patterns spell out, without wildcards, and below which a rule is.
-func (e *Engine) Folders() []string {
+// Spelled are the paths that patterns spell out, without wildcards: of files, and of folders
+// below which a rule is.
+func (e *Engine) Spelled() []string {
 	var all []string
 	for i := range e.layers {
-		e.layers[i].files.folders("", &all)
+		e.layers[i].files.spelled("", &all)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-func (n *node) folders(at string, all *[]string) {
-	if at != "" && (len(n.names)+len(n.folded)+len(n.globs) > 0 || n.any != nil || n.deep != nil) {
+func (n *node) spelled(at string, all *[]string) {
+	if at != "" {
 		*all = append(*all, at)
 	}
 	for name, to := range n.names {
-		to.folders(at+"/"+name, all)
+		to.spelled(at+"/"+name, all)
 	}
 	for name, to := range n.folded {
-		to.folders(at+"/"+name, all)
+		to.spelled(at+"/"+name, all)
 	}
 }

@@ -129,12 +129,12 @@ func TestLinkForAFolderOfJudgedNames(t *testing.T) {
 	}
 }
 
-type foldersOf struct {
+type spelling struct {
 	*rules
 	list []string
 }
 
-func (f foldersOf) Folders() []string { return f.list }
+func (s spelling) Spelled() []string { return s.list }
 
 func init() {
 	acts["found"] = func([]string) {
@@ -147,17 +147,19 @@ func init() {
 		_ = os.WriteFile("evil/settings.json", nil, 0o644)
 		try("away", os.Rename("agents", "gone"))
 		try("folder", os.Rename("evil", "agents"))
+		try("file", os.WriteFile("shared", nil, 0o644))
+		try("by its link", os.WriteFile(".envrc", nil, 0o644))
 	}
 }
 
-// What a folder of rules is a link to from before is judged by the name that rules have.
+// What a folder or a file of rules is a link to from before is judged by the name that rules have.
 func TestLinkThatIsThereAlready(t *testing.T) {
 	if !keeper(t) {
 		return
 	}
 	dir := os.Getenv(dirVar)
 	asAgent(t, func() {
-		for from, to := range map[string]string{"agents": ".claude", "later": ".git"} {
+		for from, to := range map[string]string{"agents": ".claude", "later": ".git", "shared": ".envrc"} {
 			if err := os.Symlink(from, filepath.Join(dir, to)); err != nil {
 				t.Error(err)
 			}
@@ -168,11 +170,52 @@ func TestLinkThatIsThereAlready(t *testing.T) {
 			}
 		}
 	})
-	p := start(t, Options{Judge: foldersOf{&rules{list: []rule{
+	p := start(t, Options{Judge: spelling{&rules{list: []rule{
 		{policy.Create, filepath.Join(dir, ".claude/settings.json"), policy.Deny},
 		{policy.Create, filepath.Join(dir, ".git/config"), policy.Deny},
-	}}, []string{dir, filepath.Join(dir, ".claude"), filepath.Join(dir, ".git"), filepath.Join(dir, "missing")}}}, "found")
-	want := "there EACCES\nbeside ok\nthrough EACCES\nmade later EACCES\naway ok\nfolder EACCES\n"
+		{policy.Create, filepath.Join(dir, ".envrc"), policy.Deny},
+	}}, []string{dir, filepath.Join(dir, ".claude"), filepath.Join(dir, ".git"), filepath.Join(dir, ".envrc"), filepath.Join(dir, "missing")}}}, "found")
+	want := "there EACCES\nbeside ok\nthrough EACCES\nmade later EACCES\naway ok\nfolder EACCES\nfile EACCES\nby its link EACCES\n"
+	if got := p.wait(t); got != want {
+		t.Errorf("got %q %s", got, strings.TrimSpace(p.errs.String()))
+	}
+}
+
+func init() {
+	acts["on the way"] = func([]string) {
+		try := func(what string, err error) { fmt.Println(what, name(err)) }
+		try("there", os.WriteFile("real/claude/settings.json", nil, 0o644))
+		_ = os.MkdirAll("evil/claude", 0o755)
+		try("evil", os.WriteFile("evil/claude/settings.json", nil, 0o644))
+		_ = os.Symlink("evil", "prepared")
+		try("remove", os.Remove("way"))
+		try("symlink", os.Symlink("evil", "way"))
+		try("rename", os.Rename("prepared", "way"))
+		try("folder", os.Rename("evil", "way"))
+		try("link beside", os.Symlink("evil", "second"))
+	}
+}
+
+// Nor may a link on the way there lead elsewhere from then on.
+func TestLinkOnTheWay(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	asAgent(t, func() {
+		for from, to := range map[string]string{"way/claude": ".claude", "./first/../first": "way", "real": "first"} {
+			if err := os.Symlink(from, filepath.Join(dir, to)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := os.MkdirAll(filepath.Join(dir, "real/claude"), 0o755); err != nil {
+			t.Error(err)
+		}
+	})
+	p := start(t, Options{Judge: spelling{&rules{list: []rule{
+		{policy.Create, filepath.Join(dir, ".claude/settings.json"), policy.Deny},
+	}}, []string{filepath.Join(dir, ".claude")}}}, "on the way")
+	want := "there EACCES\nevil ok\nremove ok\nsymlink EACCES\nrename EACCES\nfolder EACCES\nlink beside ok\n"
 	if got := p.wait(t); got != want {
 		t.Errorf("got %q %s", got, strings.TrimSpace(p.errs.String()))
 	}

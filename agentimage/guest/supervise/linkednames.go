@@ -12,55 +12,71 @@ import (
 	"loop/backend/policy"
 )
 
-// FolderJudge is a Judge that knows the folders its rules name. What such a folder is a
-// symbolic link to is judged by both names: the agent may have found the link there, as in
-// a repository, and rules are only about the names that they have.
-type FolderJudge interface {
-	Folders() []string
+// SpelledJudge is a Judge that knows the files and folders its rules name. What one of them
+// is a symbolic link to is judged by both names: the agent may have found the link there, as
+// in a repository, and rules are only about the names that they have.
+type SpelledJudge interface {
+	Spelled() []string
 }
 
-// linked is a folder that rules name, and where it is.
+// linked is a file or folder that rules name, and where it is.
 type linked struct{ named, real string }
 
-// follow finds the folders of rules that are links, on a thread that performs calls.
+// follow finds what rules name that is a link, on a thread that performs calls.
 func (v *view) follow() {
-	j, ok := v.Judge.(FolderJudge)
+	j, ok := v.Judge.(SpelledJudge)
 	if !ok {
 		return
 	}
-	for _, f := range j.Folders() {
+	for _, f := range j.Spelled() {
 		var st unix.Stat_t
 		if below(f, "/proc") || below(f, "/dev") || unix.Lstat(f, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
 			continue
 		}
-		if real := leadsTo(f); real != "" && real != f {
-			v.links = append(v.links, linked{f, real})
+		for _, real := range leadsTo(f) {
+			if real != f {
+				v.links = append(v.links, linked{f, real})
+			}
 		}
 	}
 }
 
-// leadsTo is where a symbolic link leads, also where nothing is there yet; empty where it
-// leads nowhere.
-func leadsTo(link string) string {
-	var buf [pathMax]byte
-	fd, err := unix.Open(link, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err == nil {
-		defer func() { _ = unix.Close(fd) }()
-		n, err := unix.Readlink(descriptorPath(fd), buf[:])
-		if err != nil {
-			return ""
+// leadsTo is by which paths a symbolic link leads to what it is, the last of them without
+// links, also where nothing is there yet. Who changes a link on the way changes what the
+// name means. None where the link leads nowhere.
+func leadsTo(link string) (paths []string) {
+	at, todo := "/", link
+	for links := 0; ; {
+		name, rest, _ := strings.Cut(strings.TrimLeft(todo, "/"), "/")
+		todo = rest
+		switch name {
+		case "":
+			return append(paths, at)
+		case ".":
+			continue
+		case "..":
+			at = path.Dir(at)
+			continue
 		}
-		return string(buf[:n])
+		next := join(at, name)
+		var buf [pathMax]byte
+		n, err := unix.Readlink(next, buf[:])
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks || below(next, "/proc") {
+			return nil
+		}
+		if next != link {
+			paths = append(paths, strings.TrimRight(next+"/"+rest, "/"))
+		}
+		text := string(buf[:n])
+		todo = text + "/" + rest
+		if strings.HasPrefix(text, "/") {
+			at = "/"
+		}
 	}
-	n, lerr := unix.Readlink(link, buf[:])
-	if err != unix.ENOENT || lerr != nil {
-		return ""
-	}
-	text := string(buf[:n])
-	if !strings.HasPrefix(text, "/") {
-		text = path.Join(path.Dir(link), text)
-	}
-	return path.Clean(text)
 }
 
 func below(p, dir string) bool {
