@@ -33,12 +33,23 @@ const (
 	agentVar = "SUPERVISE_AGENT" // uid of the agent
 	dirVar   = "SUPERVISE_DIR"   // the agent's folder
 	modeVar  = "SUPERVISE_MODE"  // of the stage: filter, or none
+	usersVar = "SUPERVISE_USERS" // own: in a namespace of users with a format of programs
 )
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVar) {
 	case "jail":
 		jail()
+	case "formats":
+		switch err := formats(os.Getenv(dirVar)); {
+		case errors.Is(err, unix.EPERM): // before Linux 6.7
+			fmt.Println("a namespace of users has no formats of its own on this kernel")
+			os.Exit(0)
+		case err != nil:
+			fmt.Fprintln(os.Stderr, "formats:", err)
+			os.Exit(6)
+		}
+		becomeKeeper()
 	case "stage":
 		stage()
 	case "agent":
@@ -56,6 +67,12 @@ func TestMain(m *testing.M) {
 // keeper runs the rest of a test as the keeper, once for an ordinary agent and once for
 // one that is uid 0. It reports whether this is that process.
 func keeper(t testing.TB) bool {
+	t.Helper()
+	return keeperIn(t)
+}
+
+// keeperIn is keeper with more variables.
+func keeperIn(t testing.TB, env ...string) bool {
 	t.Helper()
 	if os.Getenv(roleVar) == "keeper" {
 		return true
@@ -82,6 +99,7 @@ func keeper(t testing.TB) bool {
 		}
 		cmd := exec.Command("/proc/self/exe", args...)
 		cmd.Env = append(os.Environ(), roleVar+"=jail", agentVar+"="+strconv.Itoa(uid), dirVar+"="+dir)
+		cmd.Env = append(cmd.Env, env...)
 		cmd.Dir = dir
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 		out, err := cmd.CombinedOutput()

@@ -174,6 +174,9 @@ func (r removing) perform(c *call) outcome {
 	}); end != nil {
 		return *end
 	}
+	if c.granted != "" && !s.is(&o.st) { // an answer is about one file
+		return failed(errAgain)
+	}
 	return failed(unix.Unlinkat(s.dir.fd, s.name, r.flags))
 }
 

@@ -79,6 +79,12 @@ func (s slot) bare() string { return strings.TrimRight(s.name, "/") }
 // path is the canonical path of the name.
 func (s slot) path() string { return join(s.dir.path, s.bare()) }
 
+// is reports whether the name is that of a certain file now.
+func (s slot) is(file *unix.Stat_t) bool {
+	var now unix.Stat_t
+	return unix.Fstatat(s.dir.fd, s.bare(), &now, unix.AT_SYMLINK_NOFOLLOW) == nil && now.Dev == file.Dev && now.Ino == file.Ino
+}
+
 func join(dir, name string) string {
 	if dir == "/" {
 		return "/" + name

@@ -206,9 +206,8 @@ func (o opening) create(c *call, at slot) outcome {
 
 // remove removes the name of what was just made, if it still is that one's.
 func (s slot) remove(made int) {
-	var was, is unix.Stat_t
-	if unix.Fstat(made, &was) == nil && unix.Fstatat(s.dir.fd, s.name, &is, unix.AT_SYMLINK_NOFOLLOW) == nil &&
-		was.Dev == is.Dev && was.Ino == is.Ino {
+	var was unix.Stat_t
+	if unix.Fstat(made, &was) == nil && s.is(&was) {
 		_ = unix.Unlinkat(s.dir.fd, s.name, 0)
 	}
 }

@@ -88,8 +88,7 @@ func (c *call) replace(m *renames, data []byte, approved *replacement, flags uin
 		return err
 	}
 	// The old name goes if it still is what was approved; otherwise it is somebody else's.
-	var st unix.Stat_t
-	if unix.Fstatat(m.old.dir.fd, m.old.bare(), &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == m.moved.st.Ino && st.Dev == m.moved.st.Dev {
+	if m.old.is(&m.moved.st) {
 		return unix.Unlinkat(m.old.dir.fd, m.old.bare(), 0)
 	}
 	return nil

@@ -56,14 +56,30 @@ func jail() {
 	if err := os.Chdir(dir); err != nil { // below the mount that can be written
 		fail("folder", err)
 	}
+	if os.Getenv(usersVar) == "" {
+		becomeKeeper()
+	}
+	_ = os.Setenv(roleVar, "formats")
+	all := []syscall.SysProcIDMap{{Size: 1 << 16}}
+	run(&syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS, UidMappings: all, GidMappings: all, GidMappingsEnableSetgroups: true})
+}
+
+// becomeKeeper runs the test with the keeper's uid and capabilities, and ends.
+func becomeKeeper() {
 	_ = os.Setenv(roleVar, "keeper")
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{
+	run(&syscall.SysProcAttr{
 		Credential:  &syscall.Credential{Uid: wire.SupervisorID, Gid: wire.SupervisorID},
 		AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SYS_PTRACE, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL},
-	}
+	})
+}
+
+// run runs this program again, and ends as it does.
+func run(as *syscall.SysProcAttr) {
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = as
 	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
