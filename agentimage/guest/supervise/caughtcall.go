@@ -162,11 +162,20 @@ func (c *call) below(o *object, op policy.Operation, path string) policy.Verdict
 	return policy.Verdict{Decision: policy.Allow}
 }
 
+// otherName denies what only has names that nobody knows here: a rule may be about them.
+var otherName = policy.Verdict{
+	Decision: policy.Deny, Rule: "other-name", Category: policy.Escape,
+	Message: "this file has lost the name by which it was opened, and has another one",
+}
+
 // object judges an operation on what was found. What never had a name is nobody's but
 // the agent's.
 func (c *call) object(op policy.Operation, o *object) policy.Verdict {
-	if o.nameless {
+	switch {
+	case o.nameless:
 		return policy.Verdict{Decision: policy.Allow}
+	case o.gone && o.st.Nlink > 0 && o.kind() == unix.S_IFREG:
+		return otherName
 	}
 	return c.file(op, o.path)
 }
