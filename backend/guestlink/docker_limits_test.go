@@ -120,6 +120,20 @@ ln -s judged link; /project/link & cat begun; ln -sfn another link; echo > go; w
 			t.Errorf("%d questions, %q", asked.Load(), got)
 		}
 	})
+	t.Run("NamedPipeOfAShell", func(t *testing.T) {
+		id := gatedSpawn(t, l, policy.Policy{Name: policy.NamePerson, DefaultDecision: policy.Allow}.Encode(), `mkfifo /project/pipe; read x </project/pipe; echo "$x"`)
+		runGated(t, l, doc, `until [ -p /project/pipe ]; do :; done; echo by an agent >/project/pipe`)
+		if got := string(readAll(t, l, id, "out", 0)); got != "by an agent\n" {
+			t.Errorf("%q", got)
+		}
+	})
+	t.Run("ShellThatLoopDidNotMake", func(t *testing.T) {
+		asked.Store(0)
+		got := docker(t, "exec", "-u", "1000", string(b.id), "sh", "-c", "echo x >>/tmp/home/.bashrc && echo there")
+		if got != "there" || asked.Load() != 0 {
+			t.Errorf("%d questions, %q", asked.Load(), got)
+		}
+	})
 	t.Run("RunsInOneContainer", func(t *testing.T) {
 		id := gatedSpawn(t, l, doc, "exec perl -e 'sleep 1000'")
 		runGated(t, l, doc, `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^perl -e sleep 1000' && kill -9 ${p#/proc/}; done; true`)

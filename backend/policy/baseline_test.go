@@ -187,6 +187,8 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Write, "ws/.git/config", "?.!!"},
 		{Create, "ws/.git/config.worktree", "?.!!"},
 		{Write, "ws/.GIT/CONFIG", "?.!!"},
+		{Write, "ws/.g\u0131t/config", "...!"}, // what other letters are the same depends on the file system
+		{Write, "ws/GIT~1/config", "...!"},
 		{Create, "ws/.git/hooks/pre-commit", "?.!!"},
 		{Create, "ws/.git/hooks", "?.!!"},
 		{Chmod, "ws/.git/hooks/pre-push", "?.!!"},
