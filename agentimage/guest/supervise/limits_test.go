@@ -3,7 +3,10 @@
 package supervise
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -271,6 +274,48 @@ func TestRegisteredFormat(t *testing.T) {
 		t.Fatalf("without a supervisor: %q", got)
 	}
 	if got := trace(t, &rules{}, "shell", script).wait(t); got != "137\nended ok\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// endsWith is a program that ends with a status, unless it has a loader, which the kernel
+// starts instead.
+func endsWith(status uint32, loader string) []byte {
+	code := map[string][]uint32{
+		"amd64": {0x00003cb8, 0x0000bf00 | status<<16, 0x050f0000}, // mov eax, exit; mov edi, status; syscall
+		"arm64": {0xd2800000 | status<<5, 0xd2800ba8, 0xd4000001},  // mov x0, status; mov x8, exit; svc 0
+	}[runtime.GOARCH]
+	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	const head, at = 64, 0x200
+	size := uint64(at + 4*len(code))
+	var out bytes.Buffer
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(machine), Version: 1, Entry: at, Phoff: head, Ehsize: head, Phentsize: 56, Phnum: 1}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
+	parts := []elf.Prog64{{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: size, Memsz: size, Align: 0x1000}}
+	if loader != "" {
+		h.Phnum = 2
+		parts = append([]elf.Prog64{{Type: uint32(elf.PT_INTERP), Off: 0x100, Filesz: uint64(len(loader)) + 1}}, parts...)
+	}
+	_ = binary.Write(&out, binary.LittleEndian, h)
+	_ = binary.Write(&out, binary.LittleEndian, parts)
+	file := append(out.Bytes(), make([]byte, at-out.Len())...)
+	copy(file[0x100:], loader)
+	return append(file, must(binary.Append(nil, binary.LittleEndian, code))...)
+}
+
+// TestLoaderIsNotJudged: a program that names another one as its loader starts that.
+func TestLoaderIsNotJudged(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	closed := filepath.Join(dir, "closed")
+	asAgent(t, func() {
+		_ = os.WriteFile(closed, endsWith(42, ""), 0o755)
+		_ = os.WriteFile(filepath.Join(dir, "loaded"), endsWith(7, closed), 0o755)
+	})
+	got := trace(t, &rules{list: []rule{{"exec", closed, policy.Deny}}}, "shell", `exec 2>/dev/null; ./closed; echo $?; ./loaded; echo $?`).wait(t)
+	if got != "126\n42\nended ok\n" {
 		t.Errorf("got %q", got)
 	}
 }
