@@ -129,7 +129,7 @@ func decodeTruncate(c *call) (func(*call) outcome, error) {
 		err = unix.EINVAL
 	}
 	return changing{at: l, op: policy.Write, act: truncates(size), change: func(o *object) error {
-		if o.proc && o.refuse(true) != nil {
+		if o.proc && c.refuse(o, true) != nil {
 			return unix.EACCES
 		}
 		return unix.Truncate(o.itself(), size)

@@ -200,7 +200,7 @@ func (c *call) markMaster(found *object, fd int) error {
 // without a name open itself. fds is the folder of its descriptors. One that only points
 // (O_PATH) is none: anybody who may look into a process can make it.
 func (c *call) holds(pid int, fds, name string, o *object) bool {
-	if !strings.HasSuffix(fds, "/fd") || !c.s.supervises(pid) || c.s.options.Marks.Strictness == policy.Lax && !c.s.descent.ofAgent(pid) {
+	if !strings.HasSuffix(fds, "/fd") || !c.among(pid) {
 		return false
 	}
 	raw, err := os.ReadFile(fds + "info/" + name)
@@ -222,6 +222,16 @@ func (c *call) holds(pid int, fds, name string, o *object) bool {
 		}
 	}
 	return ino == o.st.Ino && flags&unix.O_PATH == 0
+}
+
+// among reports whether a process may do no more than the strict caller.
+func (c *call) among(pid int) bool {
+	return c.s.supervises(pid) && (c.s.options.Marks.Strictness != policy.Lax || c.s.descent.ofAgent(pid))
+}
+
+// apart reports whether a process is none that the caller may look into.
+func (c *call) apart(pid int) bool {
+	return c.strictness() > policy.Lax && pid != c.process() && !c.among(pid)
 }
 
 // supervises reports whether a process is the supervisor's, by its parents: orphans are

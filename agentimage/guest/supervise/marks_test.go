@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -151,6 +152,51 @@ func TestPipesOfOthers(t *testing.T) {
 		got := start(t, Options{Marks: &Marks{Dir: marks, Strictness: strictness}}, "pipes", pipe).wait(t)
 		got = strings.Replace(got, "pointer fenced\n", strings.SplitAfter(want, "\n")[1], 1)
 		if got != want {
+			t.Errorf("strictness %d: got %q", strictness, got)
+		}
+	}
+}
+
+func init() {
+	acts["look into"] = func(args []string) {
+		own := exec.Command("sleep", "60")
+		if err := own.Start(); err != nil {
+			panic(err)
+		}
+		defer func() { _ = own.Process.Kill() }()
+		for _, pid := range []string{args[0], strconv.Itoa(own.Process.Pid), "self"} {
+			for _, file := range []string{"environ", "maps", "exe", "cwd/.", "root/bin/true", "task/" + pid + "/auxv", "stat", "cmdline", "net/unix"} {
+				fd, err := unix.Open("/proc/"+pid+"/"+strings.Replace(file, "self", strconv.Itoa(os.Getpid()), 1), unix.O_RDONLY, 0)
+				_ = unix.Close(fd)
+				fmt.Print(file, " ", name(err), "; ")
+			}
+			fd, err := unix.Open("/proc/"+pid+"/coredump_filter", unix.O_WRONLY, 0)
+			_ = unix.Close(fd)
+			fmt.Println("coredump_filter", name(err))
+		}
+	}
+}
+
+// TestLookingIntoOthers: a program under a strict policy reads nothing of a process that
+// its supervisor does not know, which its fence would close to it if it tried by itself.
+func TestLookingIntoOthers(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	others := launch(t, "none", "piping")
+	others.let(t)
+	var group, pid int
+	if _, err := fmt.Sscan(others.wait(t), &pid, &group); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Kill(-group, unix.SIGKILL) }()
+	const open = "environ ok; maps ok; exe ok; cwd/. ok; root/bin/true ok; task/%v/auxv ok; stat ok; cmdline ok; net/unix ok; coredump_filter ok\n"
+	const closed = "environ EACCES; maps EACCES; exe EACCES; cwd/. EACCES; root/bin/true EACCES; task/%v/auxv EACCES; stat ok; cmdline ok; net/unix ok; " +
+		"coredump_filter EACCES\n"
+	for strictness, want := range map[int]string{policy.Lax: open, policy.Strict: closed, policy.Strictest: closed} {
+		got := start(t, Options{Marks: &Marks{Dir: "/nowhere", Strictness: strictness}}, "look into", strconv.Itoa(pid)).wait(t)
+		got = regexp.MustCompile(`task/[0-9]+`).ReplaceAllString(got, "task/%v")
+		if got != want+open+strings.Replace(open, "%v", "self", 1) {
 			t.Errorf("strictness %d: got %q", strictness, got)
 		}
 	}

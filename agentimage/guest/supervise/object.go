@@ -168,21 +168,40 @@ var ourPublic = map[string]bool{
 	"cgroup": true, "limits": true, "oom_score": true, "oom_score_adj": true, "oom_adj": true, "loginuid": true, "sessionid": true,
 }
 
-// refuse says why an object of /proc may not be opened, whatever a policy says: files of
-// the supervisor's own, which the kernel would show to its threads, and memory.
-func (o *object) refuse(writes bool) error {
+// othersPublic are the files of a process in /proc that every program may read, and which
+// programs that list processes need.
+var othersPublic = map[string]bool{
+	"mounts": true, "mountinfo": true, "mountstats": true, "net": true, "sched": true, "schedstat": true, "wchan": true, "cpuset": true,
+}
+
+// procFile returns whose file of /proc an object is, and its name there, which is the same
+// for a process and for its threads.
+func (o *object) procFile() (pid int, name string, ok bool) {
 	pid, rest, ok := ofProcess(o.path)
-	if !o.proc || !ok {
-		return nil
-	}
 	if task, in := strings.CutPrefix(rest, "task/"); in {
 		_, rest, _ = strings.Cut(task, "/")
 	}
+	return pid, rest, ok && o.proc
+}
+
+// refuse says why an object of /proc may not be opened, whatever a policy says: files of
+// the supervisor's own, which the kernel would show to its threads, memory, and what is of
+// processes that the caller could not look into by itself, as the fence keeps them apart.
+func (c *call) refuse(o *object, writes bool) error {
+	pid, name, ok := o.procFile()
+	if !ok {
+		return nil
+	}
 	switch {
-	case writes && rest == "mem":
+	case writes && name == "mem":
 		return unix.EACCES
-	case ourProcess(pid) && (writes || !ourPublic[rest]):
+	case ourProcess(pid) && (writes || !ourPublic[name]):
 		return unix.EACCES
+	case c.apart(pid):
+		top, _, _ := strings.Cut(name, "/")
+		if writes || !ourPublic[name] && !othersPublic[top] {
+			return unix.EACCES
+		}
 	}
 	return nil
 }

@@ -271,7 +271,7 @@ func (o opening) existing(c *call, found *object) outcome {
 	case found.kind() == unix.S_IFDIR && o.creates():
 		return failed(unix.EISDIR)
 	}
-	if err := found.refuse(o.writes()); err != nil {
+	if err := c.refuse(found, o.writes()); err != nil {
 		closed := policy.Verdict{Decision: policy.Deny, Rule: "memory", Category: policy.Escape, Message: "this file of /proc is closed"}
 		c.ruled(closed, func() *question { return &question{kind: wire.KindFile, op: policy.Read, target: found.path} })
 		c.s.deny(c, denial.Denial{Operation: string(policy.Write), Target: found.path, By: "memory",

@@ -153,7 +153,7 @@ func (w *walk) magic(pid int, name string, last, slash bool) error {
 	if w.h.resolve&unix.RESOLVE_NO_MAGICLINKS != 0 {
 		return unix.ELOOP
 	}
-	if ourProcess(pid) {
+	if ourProcess(pid) || w.c.apart(pid) {
 		return unix.EACCES
 	}
 	if pid == w.c.process() {
