@@ -28,6 +28,9 @@ type Identity struct {
 	Upstream  ModelUpstream
 	// Unattended says that nobody is there to answer what the gate would ask.
 	Unattended bool
+	// LinkLost is when the container lost the link before this one, by the calendar of
+	// this computer; the link says it. Zero: there was none, or nobody knows.
+	LinkLost time.Time
 }
 
 // A guest's requests to the app, in the words of both ends. The Caller says who

@@ -24,9 +24,11 @@ const (
 	admitHold = 5 * time.Second
 )
 
-// Timeline stores events of runs and returns them with their ids.
+// Timeline stores events of runs and returns them with their ids. GateEvents are those of a
+// run that tell of questions and their ends, oldest first, without diffs and offers.
 type Timeline interface {
 	AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error)
+	GateEvents(ctx context.Context, run core.RunID) ([]core.Event, error)
 }
 
 // Rules keeps what a person wants remembered beyond a run.
@@ -62,7 +64,8 @@ type Options struct {
 
 // Service is the queue. Held and the answers work before Run; events wait for it.
 type Service struct {
-	o Options
+	o     Options
+	began time.Time // of this launch, by the calendar
 
 	mu      sync.Mutex
 	closed  bool
@@ -100,7 +103,7 @@ func New(o Options) *Service {
 		o.Settings = func() Settings { return Settings{} }
 	}
 	return &Service{
-		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
+		o: o, began: o.Now().Round(0), askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
 		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, backs: map[origin]*bucket{}, refused: map[origin]time.Time{},
 		memory: newMemory(), recent: recent{},
 		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(),

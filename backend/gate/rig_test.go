@@ -91,6 +91,17 @@ func (f *fakeTimeline) AddEvents(_ context.Context, events ...core.Event) ([]cor
 	return events, nil
 }
 
+func (f *fakeTimeline) GateEvents(_ context.Context, run core.RunID) (out []core.Event, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.list {
+		if e.RunID == run && (e.Type == core.EventGateAsked || e.Type == core.EventGateResolved) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
 // bubble runs a test with a queue that runs, and ends both.
 func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 	synctest.Test(t, func(t *testing.T) {

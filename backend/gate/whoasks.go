@@ -15,6 +15,9 @@ type asker struct {
 	spawn   core.SpawnID
 	nth     int64  // the spawns are counted as they are admitted
 	stopped string // why everything is denied from now on; empty while it is not
+
+	// linkLost is when the link was lost by which an earlier launch of Loop answered it.
+	linkLost time.Time
 }
 
 type who struct {
@@ -45,7 +48,7 @@ func (s *Service) Admit(container core.ContainerID, spawn core.SpawnID, id core.
 		return
 	}
 	s.memory.admitted++
-	s.askers[spawn] = &asker{who: now, spawn: spawn, nth: s.memory.admitted}
+	s.askers[spawn] = &asker{who: now, spawn: spawn, nth: s.memory.admitted, linkLost: id.LinkLost}
 	s.admitEarly(spawn)
 	close(s.changed)
 	s.changed = make(chan struct{})

@@ -17,6 +17,7 @@ import (
 func (l *Link) Admit(spawn core.SpawnID, who core.Identity) {
 	l.askers.admit(spawn, who)
 	if l.opts.Gate != nil {
+		who.LinkLost = l.lost
 		l.opts.Gate.Admit(l.id, spawn, who)
 	}
 }

@@ -51,6 +51,7 @@ type Link struct {
 	opts    Options
 	id      core.ContainerID
 	hello   wire.Hello
+	lost    time.Time // of the link before this one; zero where nobody knows
 	session *yamux.Session
 	slots   chan struct{} // streams this end may have open
 	askers  *askers
@@ -101,6 +102,9 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 		opts: opts, id: id, hello: hello, session: session,
 		slots: make(chan struct{}, wire.MaxHostStreams),
 		done:  make(chan struct{}),
+	}
+	if ms := hello.AloneMs; ms > 0 {
+		l.lost = time.Now().Round(0).Add(-time.Duration(ms) * time.Millisecond)
 	}
 	l.askers = newAskers(opts)
 	l.http = newServer(l.handler(), opts.Log)

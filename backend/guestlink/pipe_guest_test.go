@@ -40,7 +40,7 @@ func (d *pipeDialer) DialExec(_ context.Context, _ core.ContainerID, user string
 	return stderrConn{ours, d.stderr}, nil
 }
 
-var goodHello = wire.Request{Op: wire.OpHello, Hello: &wire.Hello{Protocol: wire.Protocol, BootID: "b00t", Arch: "amd64", Pid1UID: wire.SupervisorID}}
+var goodHello = wire.Request{Op: wire.OpHello, Hello: &wire.Hello{Protocol: wire.Protocol, BootID: "b00t", Arch: "amd64", Pid1UID: wire.SupervisorID, AloneMs: 60_000}}
 
 // mux opens a guest's end of the multiplexer.
 func mux(t *testing.T, conn net.Conn) *yamux.Session {

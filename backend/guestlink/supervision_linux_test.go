@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/yamux"
 
@@ -331,5 +332,7 @@ func TestALinkHasTheGateAnswer(t *testing.T) {
 	defer gate.mu.Unlock()
 	if n := len(gate.admitted); n == 0 || !gate.admitted[n-1].Unattended || len(gate.dismissed) != 1 {
 		t.Errorf("admitted %+v, dismissed %v", gate.admitted, gate.dismissed)
+	} else if ago := time.Since(gate.admitted[n-1].LinkLost); ago < time.Minute || ago > time.Hour {
+		t.Errorf("the link before was lost %s ago, by goodHello a minute", ago)
 	}
 }

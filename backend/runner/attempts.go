@@ -112,6 +112,15 @@ func (w *work) ran() time.Duration {
 	return max(min(now.Sub(w.run.StartedAt), now.Round(0).Sub(w.run.StartedAt.Round(0))-held), 0)
 }
 
+// took is how long the CLI says that it worked, where it was not held. Its clock goes on
+// while it is; the run's own stands still, but counts other tries as well.
+func (w *work) took(said time.Duration) time.Duration {
+	if held, _ := w.s.p.Gate.HeldFor(w.run.ID); held > 0 {
+		return min(said, w.ran())
+	}
+	return said
+}
+
 // held says that the run waits for a person's word now.
 func (w *work) held() bool {
 	_, now := w.s.p.Gate.HeldFor(w.run.ID)

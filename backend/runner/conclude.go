@@ -168,7 +168,8 @@ func (w *work) decide(e ending) {
 	o.Model, o.SessionID, o.Usage = w.parser.Model, w.parser.Session, w.usage()
 	if r := w.parser.Result; r != nil {
 		o.Text, o.NumTurns, o.StopReason = r.Text, r.NumTurns, r.StopReason
-		o.DurationMs, o.Duration = r.DurationMs, time.Duration(r.DurationMs)*time.Millisecond
+		o.Duration = w.took(time.Duration(r.DurationMs) * time.Millisecond)
+		o.DurationMs = o.Duration.Milliseconds()
 		o.Model = cmp.Or(o.Model, r.Model)
 	}
 	if a := w.parser.Asked; a != nil {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 type fakeGate struct {
 	mu      sync.Mutex
 	total   time.Duration
-	since   time.Time // of the call that is held now
+	before  time.Duration // of earlier launches
+	since   time.Time     // of the call that is held now
 	stopped []core.RunID
 	gone    []core.SpawnID
 	unsure  bool
@@ -37,6 +39,13 @@ func (g *fakeGate) HeldFor(core.RunID) (time.Duration, bool) {
 		return g.total + time.Since(g.since), true
 	}
 	return g.total, false
+}
+
+func (g *fakeGate) TakeOver(context.Context, core.RunID) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.total += g.before
+	return nil
 }
 
 func (g *fakeGate) Stop(run core.RunID, _ string) {
@@ -99,6 +108,55 @@ func TestTimeStandsStillWhileACallIsHeld(t *testing.T) {
 		r.pass(time.Second)
 		if len(gate.gone) == 0 || gate.gone[0] != done.SpawnID {
 			t.Errorf("dismissed %v, not %s", gate.gone, done.SpawnID)
+		}
+	})
+}
+
+// TestHeldTimeOfAnEarlierLaunchCounts: a run that stood still for hours under a Loop that
+// was ended then has as much of its limit left under the next one.
+func TestHeldTimeOfAnEarlierLaunchCounts(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) { <-p.killed })
+		gate := &fakeGate{}
+		r.ports.Gate = gate
+		r.launch.Timeout = 10 * time.Minute
+		r.start()
+		run := r.prompt("c", "work")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		r.pass(5 * time.Minute)
+		gate.hold(true)
+		r.pass(3 * time.Hour)
+		r.quit()
+		r.ports.Gate = &fakeGate{before: 3 * time.Hour}
+		r.start()
+		defer r.quit()
+		r.pass(4 * time.Minute)
+		if got := r.get(run.ID); got.State != core.RunRunning {
+			t.Fatalf("the run is %s before its time is up", got.State)
+		}
+		r.ended(run.ID, 3*time.Minute)
+	})
+}
+
+// TestHeldTimeIsNotWorked: the CLI's clock goes on while a call is held, and the end of the
+// run does not count that.
+func TestHeldTimeIsNotWorked(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		gate := &fakeGate{}
+		r := newRig(t, func(p *proc) {
+			<-time.After(10 * time.Second)
+			gate.hold(true)
+			<-time.After(3 * time.Minute)
+			gate.hold(false)
+			p.print(wardInit + turn("did it") + `{"type":"result","subtype":"success","duration_ms":190000,"num_turns":1,"result":"ok","session_id":"s"}` + "\n")
+			p.end(0)
+		})
+		r.ports.Gate = gate
+		r.start()
+		defer r.quit()
+		run := r.ended(r.prompt("c", "work").ID, 10*time.Minute)
+		if d := run.Outcome.Duration; d < 10*time.Second || d > 15*time.Second || run.Outcome.DurationMs != d.Milliseconds() {
+			t.Errorf("it worked for %s (%d ms)", d, run.Outcome.DurationMs)
 		}
 	})
 }

@@ -86,6 +86,9 @@ type Gate interface {
 	// HeldFor says for how long calls of a run were held so far: then the run stood
 	// still, and its time does not pass.
 	HeldFor(run core.RunID) (total time.Duration, now bool)
+	// TakeOver takes up for how long a run was held under an earlier launch of Loop. It is
+	// called after the link has admitted the run, if it has one.
+	TakeOver(ctx context.Context, run core.RunID) error
 	// Stop denies what a run holds, and what it asks from now on.
 	Stop(run core.RunID, why string)
 	// Dismiss forgets a spawn that has ended, also where no link can say so.
@@ -98,6 +101,7 @@ type noGate struct{}
 func (noGate) Policy(string, core.Channel, core.Spec, core.SpawnID) ([]byte, error) { return nil, nil }
 func (noGate) Enforces() bool                                                       { return false }
 func (noGate) HeldFor(core.RunID) (time.Duration, bool)                             { return 0, false }
+func (noGate) TakeOver(context.Context, core.RunID) error                           { return nil }
 func (noGate) Stop(core.RunID, string)                                              {}
 func (noGate) Dismiss(core.SpawnID)                                                 {}
 

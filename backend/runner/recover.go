@@ -88,6 +88,7 @@ func (w *work) resume(ctx context.Context) {
 		}
 	}
 	if w.run.SpawnID == "" { // between two tries
+		w.recallHeld(ctx)
 		w.goOn(ctx)
 		return
 	}
@@ -96,6 +97,7 @@ func (w *work) resume(ctx context.Context) {
 		w.closeLink()
 		return
 	}
+	w.recallHeld(ctx)
 	if dead == nil {
 		w.reattach(ctx)
 		return
@@ -115,6 +117,15 @@ func (w *work) resume(ctx context.Context) {
 	}
 	if w.follows(ctx, e) {
 		w.attend(ctx)
+	}
+}
+
+// recallHeld has the gate's clock count what an earlier launch of Loop counted. A database
+// that refuses is asked again: without it a run that stood still is out of time.
+func (w *work) recallHeld(ctx context.Context) {
+	err := w.insist(ctx, "read how long the run was held", func() error { return w.s.p.Gate.TakeOver(ctx, w.run.ID) })
+	if err != nil && ctx.Err() == nil {
+		w.log.Error("read how long the run was held", "error", err)
 	}
 }
 

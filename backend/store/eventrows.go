@@ -42,6 +42,25 @@ func (s *Store) AddEvents(ctx context.Context, events ...core.Event) ([]core.Eve
 	return change(ctx, s, "add events", func(q *rows.Queries) ([]core.Event, error) { return insertEvents(ctx, q, events) })
 }
 
+// maxGateEvents bounds what GateEvents returns; an honest run is asked some dozen times.
+const maxGateEvents = 10_000
+
+// GateEvents returns a run's events of questions of the gate and their ends, oldest first,
+// without diffs, offers and details.
+func (s *Store) GateEvents(ctx context.Context, run core.RunID) ([]core.Event, error) {
+	list, err := s.read.GateEvents(ctx, rows.GateEventsParams{RunID: string(run), Limit: maxGateEvents})
+	if err != nil {
+		return nil, s.wrap("read questions of a run", err)
+	}
+	out := make([]core.Event, len(list))
+	for i, r := range list {
+		out[i] = core.Event{
+			ID: r.ID, Type: core.EventType(r.Type), RunID: run, Time: fromMillis(r.Ts), Timestamp: r.Ts, Data: json.RawMessage(r.Data),
+		}
+	}
+	return out, nil
+}
+
 // Timeline returns up to limit events of a channel older than beforeID (0 is
 // the newest), oldest first, and whether older ones exist. It returns fewer when
 // they are large (8 MiB in all), and at least one if there is any.

@@ -46,6 +46,7 @@ type Hello struct {
 	BootID       string `json:"boot_id"`
 	Arch         string `json:"arch"`
 	Pid1UID      int    `json:"pid1_uid"`
+	AloneMs      int64  `json:"alone_ms,omitzero"` // since the last link was lost; 0: there was none, or it lasts
 }
 
 // Spawn asks for a process. The bytes of stdin, of the files and of the policy follow

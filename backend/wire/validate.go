@@ -67,12 +67,18 @@ func (q Request) Validate() error {
 	return nil
 }
 
+// maxAloneMs is ten years, so that it can be reckoned with.
+const maxAloneMs = 10 * 366 * 24 * 3600 * 1000
+
 func (h Hello) validate() error {
 	if len(h.GuestVersion) > 128 || len(h.BootID) > 64 || len(h.Arch) > 32 {
 		return fmt.Errorf("hello fields: %w", ErrTooLarge)
 	}
 	if !ValidID(h.BootID) {
 		return fmt.Errorf("boot id %q is not a name", clip(h.BootID))
+	}
+	if h.AloneMs < 0 || h.AloneMs > maxAloneMs {
+		return fmt.Errorf("hello: %d ms without a link", h.AloneMs)
 	}
 	return nil
 }

@@ -32,6 +32,9 @@ type Server struct {
 	UID    uint32 // the only one that may connect: the supervisor's
 
 	wg sync.WaitGroup
+
+	mu   sync.Mutex
+	lost time.Time // of the last link, by the calendar, which goes on while the computer sleeps
 }
 
 // listenSocket makes the socket in the private directory anew.
@@ -128,8 +131,26 @@ func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
 	if old := s.Relay.Attach(session); old != nil {
 		_ = old.Close()
 	}
-	defer s.Relay.Detach(session)
+	defer s.detach(session)
 	return s.accept(ctx, session)
+}
+
+// detach notes when the last link was lost.
+func (s *Server) detach(session *yamux.Session) {
+	s.Relay.Detach(session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = time.Now().Round(0)
+}
+
+// alone says for how long nobody has been linked; 0 where somebody is, or never was.
+func (s *Server) alone() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost.IsZero() || s.Relay.Attached() {
+		return 0
+	}
+	return max(time.Since(s.lost), 0)
 }
 
 // hello introduces this end; the host's answer decides.
@@ -142,7 +163,9 @@ func (s *Server) hello(session *yamux.Session) error {
 	if err := st.SetDeadline(time.Now().Add(wire.RequestTimeout)); err != nil {
 		return err
 	}
-	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &s.Hello}); err != nil {
+	h := s.Hello
+	h.AloneMs = s.alone().Milliseconds()
+	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
 		return err
 	}
 	_, err = wire.ReadReply(st)

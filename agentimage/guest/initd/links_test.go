@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -342,4 +343,28 @@ func TestQuestionsEndWithTheirLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestALinkSaysForHowLongThereWasNone: the first has nothing to say, one beside another
+// neither, and one after another says how long ago that was lost.
+func TestALinkSaysForHowLongThereWasNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Relay: relay.New(nil, testLog())}
+		a, b := new(yamux.Session), new(yamux.Session)
+		if d := s.alone(); d != 0 {
+			t.Errorf("the first link: %s", d)
+		}
+		s.Relay.Attach(a)
+		s.Relay.Attach(b)
+		s.detach(a) // which b has replaced
+		<-time.After(time.Minute)
+		if d := s.alone(); d != 0 {
+			t.Errorf("beside another: %s", d)
+		}
+		s.detach(b)
+		<-time.After(time.Hour)
+		if d := s.alone(); d != time.Hour {
+			t.Errorf("an hour later: %s", d)
+		}
+	})
 }

@@ -89,6 +89,13 @@ func (r *Relay) Detach(s Session) {
 	}
 }
 
+// Attached reports whether there is a link.
+func (r *Relay) Attached() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.session != nil
+}
+
 // set is called with the lock held.
 func (r *Relay) set(s Session) (old Session) {
 	old, r.session = r.session, s

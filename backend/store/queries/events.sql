@@ -6,3 +6,7 @@ SELECT * FROM events WHERE channel_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: LastEventIDs :many
 SELECT channel_id, CAST(max(id) AS INTEGER) AS last_id FROM events GROUP BY channel_id;
+
+-- name: GateEvents :many
+SELECT id, type, ts, CAST(json_remove(data, '$.diff', '$.offers', '$.details') AS TEXT) AS data FROM events
+WHERE run_id = ? AND run_id <> '' AND type IN ('gate.asked', 'gate.resolved') ORDER BY id LIMIT ?;

@@ -51,6 +51,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
 	}
+	if q.gateEventsStmt, err = db.PrepareContext(ctx, gateEvents); err != nil {
+		return nil, fmt.Errorf("error preparing query GateEvents: %w", err)
+	}
 	if q.getChannelStmt, err = db.PrepareContext(ctx, getChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query GetChannel: %w", err)
 	}
@@ -219,6 +222,11 @@ func (q *Queries) Close() error {
 	if q.finishRunStmt != nil {
 		if cerr := q.finishRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishRunStmt: %w", cerr)
+		}
+	}
+	if q.gateEventsStmt != nil {
+		if cerr := q.gateEventsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gateEventsStmt: %w", cerr)
 		}
 	}
 	if q.getChannelStmt != nil {
@@ -469,6 +477,7 @@ type Queries struct {
 	deleteLeaseStmt        *sql.Stmt
 	editQueuedStmt         *sql.Stmt
 	finishRunStmt          *sql.Stmt
+	gateEventsStmt         *sql.Stmt
 	getChannelStmt         *sql.Stmt
 	getMetaStmt            *sql.Stmt
 	getQuestionStmt        *sql.Stmt
@@ -524,6 +533,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteLeaseStmt:        q.deleteLeaseStmt,
 		editQueuedStmt:         q.editQueuedStmt,
 		finishRunStmt:          q.finishRunStmt,
+		gateEventsStmt:         q.gateEventsStmt,
 		getChannelStmt:         q.getChannelStmt,
 		getMetaStmt:            q.getMetaStmt,
 		getQuestionStmt:        q.getQuestionStmt,

@@ -9,6 +9,51 @@ import (
 	"context"
 )
 
+const gateEvents = `-- name: GateEvents :many
+SELECT id, type, ts, CAST(json_remove(data, '$.diff', '$.offers', '$.details') AS TEXT) AS data FROM events
+WHERE run_id = ? AND run_id <> '' AND type IN ('gate.asked', 'gate.resolved') ORDER BY id LIMIT ?
+`
+
+type GateEventsParams struct {
+	RunID string
+	Limit int64
+}
+
+type GateEventsRow struct {
+	ID   int64
+	Type string
+	Ts   int64
+	Data string
+}
+
+func (q *Queries) GateEvents(ctx context.Context, arg GateEventsParams) ([]GateEventsRow, error) {
+	rows, err := q.query(ctx, q.gateEventsStmt, gateEvents, arg.RunID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GateEventsRow
+	for rows.Next() {
+		var i GateEventsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Type,
+			&i.Ts,
+			&i.Data,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertEvent = `-- name: InsertEvent :one
 INSERT INTO events (channel_id, run_id, type, ts, data) VALUES (?, ?, ?, ?, ?) RETURNING id
 `
