@@ -26,7 +26,7 @@ func change(a wire.Approval) (diff, note string) {
 		return "", "It opens the file to change it. What it will write is not known yet."
 	case after == nil:
 		return "", "What will be written is not known yet."
-	case after.Cut || before != nil && before.Cut:
+	case after.Cut && !after.Part || before != nil && before.Cut && !before.Part:
 		return "", "The change is too long to be shown here."
 	case !isText(after.Text) || before != nil && !isText(before.Text):
 		return "", "The content is not text."
@@ -39,6 +39,9 @@ func change(a wire.Approval) (diff, note string) {
 	}
 	if old == string(after.Text) {
 		return "", "The content stays the same."
+	}
+	if after.Part {
+		note = strings.TrimSpace(note + " Only what runs or is permitted later is shown of this file.")
 	}
 	diff = udiff.Unified("before", "after", old, string(after.Text))
 	size := 0

@@ -93,3 +93,22 @@ func TestADiffIsBoundedAsItIsStored(t *testing.T) {
 		}
 	}
 }
+
+// TestADiffOfWhatMatters: of a file that is too large to be shown, what matters is.
+func TestADiffOfWhatMatters(t *testing.T) {
+	large := content(strings.Repeat("x\n", wire.MaxContent/2))
+	a := rename("")
+	a.Before, a.After = large.Excerpt([]byte("a = 1\n")), large.Excerpt([]byte("a = 2\n"))
+	if err := check(a); err != nil {
+		t.Error(err)
+	}
+	diff, note := change(a)
+	if !strings.Contains(diff, "-a = 1\n+a = 2\n") || !strings.Contains(note, "Only what runs or is permitted later") {
+		t.Errorf("%q, %q", diff, note)
+	}
+	a.Before = large.Excerpt(nil)
+	a.Before.Part = false
+	if diff, note := change(a); diff != "" || !strings.Contains(note, "too long") {
+		t.Errorf("with another part: %q, %q", diff, note)
+	}
+}

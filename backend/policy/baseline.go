@@ -19,9 +19,10 @@ const (
 
 // Ids of rules that something else goes by.
 const (
-	ruleGitConfig = "startup.git-config"
-	ruleGitHome   = "startup.git-home"
-	ruleAgent     = "startup.agent"
+	ruleGitConfig   = "startup.git-config"
+	ruleGitHome     = "startup.git-home"
+	ruleAgent       = "startup.agent"
+	ruleAgentConfig = "startup.agent-config"
 )
 
 // Place is what the baseline has to know of a container. Paths are absolute and as the

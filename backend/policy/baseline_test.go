@@ -69,7 +69,7 @@ var day = map[string][]act{
 		{Create, "/home/ada/.config/fish/fish_variables"}, {Create, "/home/ada/.zcompdump"}, {Create, "/home/ada/.lesshst"},
 	},
 	"the agent CLI": {
-		{Write, "/opt/loop/.claude/.claude.json"}, {Create, "/opt/loop/.claude/.claude.json.tmp.1.ab"},
+		{Create, "/opt/loop/.claude/.claude.json.tmp.1.ab"}, {Create, "/opt/loop/.claude/.claude.json.lock"},
 		{Write, "/opt/loop/.claude/projects/-ws/x.jsonl"}, {Write, "/opt/loop/.claude/history.jsonl"}, {Create, "/opt/loop/.claude/todos/x.json"},
 		{Create, "/opt/loop/.claude/statsig/x"}, {Create, "/opt/loop/.claude/shell-snapshots/snapshot-bash-1.sh"},
 		{Create, "/opt/loop/.claude/sessions/1.json"}, {Create, "/opt/loop/.claude/telemetry/x.json"}, {Write, "/opt/loop/.claude/.credentials.json"},

@@ -32,6 +32,9 @@ var (
 		"plugins/{store,marketplaces}/**", "plugins/{known_marketplaces,install-counts-cache,blocklist}.json*",
 		"plugins/*.json.{lock,tmp.*}", // beside a file that is asked for when they are moved onto it
 	}
+	// The CLI writes its state into one of these, by its version and its account.
+	claudeStateFiles = []string{"{.claude,.claude-staging-oauth,.claude-local-oauth,.claude-custom-oauth}.json"}
+
 	gitDirFiles  = []string{"config", "config.worktree", "commondir"}
 	gitDirHooks  = "hooks/**"
 	gitDirSample = "hooks/*.sample"
@@ -84,6 +87,10 @@ func (b *baseline) agents() {
 	b.file(ruleAgent, Startup, b.ask, mutations,
 		says{"This file tells agents what to do or what to run, in later runs as well.", "Say in the conversation what should stand in it."},
 		append(below(dirs, claudeFiles...), below(quoted(b.Workspaces), ".mcp.json")...)...)
+	b.file(ruleAgentConfig, Startup, b.ask, texts,
+		says{"In this file the agent CLI also keeps which servers and tools later sessions start, and whom they trust.",
+			"Ask the person to add the server in Loop's settings."},
+		append(below(b.claude, append(claudeStateFiles, ".config.json")...), below(b.homes, claudeStateFiles...)...)...)
 }
 
 const gitAdvice = "Use an option of the command (git -c), or ask the person to set it."

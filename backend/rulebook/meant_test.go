@@ -87,7 +87,7 @@ func TestAPlanKeepsWhatIsStricter(t *testing.T) {
 func TestWhatAPlanMayWrite(t *testing.T) {
 	plan, agent := engine(t, policy.NamePlan, config.AgentGate{}), engine(t, policy.NameAgent, config.AgentGate{})
 	for _, name := range []string{
-		"/tmp/draft", "/var/tmp/x", "/dev/null", "/opt/loop/.claude/plans/p.md", "/opt/loop/.claude/projects/p/s.jsonl", "/opt/loop/.claude/.claude.json",
+		"/tmp/draft", "/var/tmp/x", "/dev/null", "/opt/loop/.claude/plans/p.md", "/opt/loop/.claude/projects/p/s.jsonl",
 		"/home/ana/.cache/go-build/x", "/home/ana/.claude/todos/1",
 	} {
 		if d := plan.File(policy.Create, name).Decision; d != policy.Allow {

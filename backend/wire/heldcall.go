@@ -54,5 +54,16 @@ type Content struct {
 	Text   []byte `json:"text,omitempty"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256,omitempty"` // of the whole file, in lower-case hex
-	Cut    bool   `json:"cut,omitempty"`    // Text is only the beginning
+	Cut    bool   `json:"cut,omitempty"`    // Text is not the whole file
+	// Part says that Text is what matters of a file that is Cut, in another form, and not
+	// its beginning.
+	Part bool `json:"part,omitempty"`
+}
+
+// Excerpt is the content with what matters of it; nil stays nil.
+func (c *Content) Excerpt(text []byte) *Content {
+	if c == nil {
+		return nil
+	}
+	return &Content{Text: text, Size: c.Size, SHA256: c.SHA256, Cut: true, Part: true}
 }

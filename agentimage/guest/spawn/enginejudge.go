@@ -31,14 +31,23 @@ func (j judge) Agents() ([]string, supervise.Judge) {
 
 // Content lets pass what changes nothing that matters.
 func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool) {
-	op := policy.Write
-	if before == nil {
-		op = policy.Create
-	}
-	if !j.Engine.Content(op, path, before, after) {
+	if !j.Engine.Content(replaces(before), path, before, after) {
 		return policy.Verdict{}, false
 	}
 	return policy.Verdict{Decision: policy.Allow}, true
+}
+
+// Excerpt is what matters of a change.
+func (j judge) Excerpt(path string, before, after []byte) (was, is []byte, ok bool) {
+	return j.Engine.Excerpt(replaces(before), path, before, after)
+}
+
+// replaces is what puts a file where another is, or none.
+func replaces(before []byte) policy.Operation {
+	if before == nil {
+		return policy.Create
+	}
+	return policy.Write
 }
 
 // marks are of the sockets and terminals of all spawns of the container.

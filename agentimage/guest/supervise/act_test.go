@@ -194,6 +194,8 @@ func (*moreThanContents) Content(string, []byte, []byte) (policy.Verdict, bool) 
 	return policy.Verdict{Decision: policy.Allow}, true
 }
 
+func (*moreThanContents) Excerpt(string, []byte, []byte) (was, is []byte, ok bool) { return }
+
 // Contents that are harmless do not bring a mode past the person.
 func TestHarmlessContentsAndMode(t *testing.T) {
 	if !keeper(t) {

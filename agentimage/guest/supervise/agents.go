@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
 )
 
 // AgentsJudge is a Judge that knows programs under which another one judges: them, and
@@ -144,16 +146,24 @@ func running() []lineage {
 // runtimes run a program that is their first argument.
 var runtimes = []string{"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh", "python3", "python"}
 
+func isRuntime(file *object) bool {
+	return slices.Contains(runtimes, file.path[strings.LastIndexByte(file.path, '/')+1:])
+}
+
 // startsAgent reports whether one of the programs, or the script that the last of them is
-// given, is a file where an agent is installed, or a copy of one.
+// given, is a file where an agent is installed, or a copy of one. An agent that is only to
+// write down what the person has typed does not count.
 func (c *call) startsAgent(all programs) bool {
+	if first := all[0]; first.file != nil && !isRuntime(first.file) && policy.OnlyEdits(first.argv) {
+		return false
+	}
 	var files []*object
 	for _, p := range all {
 		if p.file != nil {
 			files = append(files, p.file)
 		}
 	}
-	if last := all[len(all)-1]; last.file != nil && slices.Contains(runtimes, last.file.path[strings.LastIndexByte(last.file.path, '/')+1:]) {
+	if last := all[len(all)-1]; last.file != nil && isRuntime(last.file) {
 		if script := c.script(last.argv); script != nil {
 			defer script.close()
 			files = append(files, script)

@@ -27,7 +27,7 @@ func TestAgentUnderPerson(t *testing.T) {
 	}
 	dir := os.Getenv(dirVar)
 	const agent = `#!/bin/sh
-echo "$1" >>secret && echo "$1 wrote"
+echo "$1" >>secret && echo "$1${2+ $2} wrote"
 `
 	script := `exec 2>/dev/null
 cat >cli <<'END'
@@ -40,6 +40,7 @@ w() { echo person >>secret && echo "person wrote $1"; }
 ./program -c 'sh -c "echo x >>secret && echo child wrote"'
 mkfifo fifo done; ./program -c '(sh -c "read x <fifo; echo x >>secret && echo orphan wrote; echo >done" &)'
 echo go >fifo; read x <done
+./cli mcp add; ./cli mcp list; sh cli mcp add; ./program -c 'true' mcp add && ./cli mcp add
 w last; ls >list; echo over
 kill $(cat old)`
 	judge := func() Judge {
@@ -47,13 +48,14 @@ kill $(cat old)`
 			stricter: &rules{list: []rule{{"", dir + "/secret", policy.Deny}}}}
 	}
 	got := trace(t, judge(), "shell", script).wait(t)
-	want := "person wrote first\nperson wrote last\nover\nended ok\n"
+	// An agent that only writes down what the person has typed is the person's.
+	want := "person wrote first\nmcp add wrote\nmcp add wrote\nperson wrote last\nover\nended ok\n"
 	if got != want {
 		t.Errorf("got %q", got)
 	}
 	// Without the list everything is the person's.
 	control := trace(t, &rules{}, "shell", script).wait(t)
-	for _, who := range []string{"direct", "link", "copy", "script", "copied-script", "program", "second", "child", "orphan"} {
+	for _, who := range []string{"direct", "link", "copy", "script", "mcp add", "mcp list", "copied-script", "program", "second", "child", "orphan"} {
 		if !strings.Contains(control, who+" wrote\n") {
 			t.Errorf("control: %s did not write in %q", who, control)
 		}

@@ -37,6 +37,7 @@ type question struct {
 	placed   *replacement // of after, where that is put there
 	pins     []*object    // closed when the question is dropped
 	silent   func() (policy.Verdict, bool)
+	excerpt  func() // puts what matters of before and after in the place of their texts
 }
 
 // key is equal for two calls that mean the same act on the same object.
@@ -80,17 +81,23 @@ const maxDigest = 8 << 20
 // content reads a regular file: its size, its beginning, and its digest where it is not
 // too large. nil where the agent may not read it, and where nobody is asked.
 func (c *call) content(o *object) *wire.Content {
+	shown, _ := c.contents(o)
+	return shown
+}
+
+// contents is content with the whole text, which is nil where there is no digest.
+func (c *call) contents(o *object) (shown *wire.Content, whole []byte) {
 	if c.brief || o == nil || o.kind() != unix.S_IFREG {
-		return nil
+		return nil, nil
 	}
 	data, err := readObject(o)
 	if err != nil {
 		if errors.Is(err, unix.EFBIG) {
-			return &wire.Content{Size: o.st.Size, Cut: true}
+			return &wire.Content{Size: o.st.Size, Cut: true}, nil
 		}
-		return nil
+		return nil, nil
 	}
-	return contentOf(data)
+	return contentOf(data), data
 }
 
 func contentOf(data []byte) *wire.Content {
@@ -120,19 +127,27 @@ func readObject(o *object) ([]byte, error) {
 	return data, err
 }
 
-// silently asks a judge that looks at contents, where both are known as a whole.
-func (c *call) silently(path string, before, after *wire.Content) func() (policy.Verdict, bool) {
+// weigh has a judge look at contents, where both are known as a whole.
+func (q *question) weigh(c *call, was, is []byte) {
 	judge, ok := c.view.Judge.(ContentJudge)
-	if !ok || after == nil || after.Cut || before != nil && before.Cut {
-		return nil
+	if !ok || is == nil || was == nil && q.before != nil {
+		return
 	}
-	return func() (policy.Verdict, bool) {
-		var was []byte
-		if before != nil {
-			was = before.Text
+	q.silent = func() (policy.Verdict, bool) { return judge.Content(q.target, was, is) }
+	q.excerpt = func() {
+		if was, is, ok := judge.Excerpt(q.target, was, is); ok && max(len(was), len(is)) <= wire.MaxContent {
+			q.before, q.after = q.before.Excerpt(was), q.after.Excerpt(is)
 		}
-		return judge.Content(path, was, after.Text)
 	}
+}
+
+// passes tells whether the contents alone let the call pass.
+func (q *question) passes() bool {
+	if q.silent == nil {
+		return false
+	}
+	v, ok := q.silent()
+	return ok && rank(v.Decision) == 0
 }
 
 // maxChain bounds the processes that are named in a question.

@@ -4,7 +4,6 @@ package supervise
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"strconv"
 
@@ -194,17 +193,35 @@ func (c *call) decide(v policy.Verdict, about func() *question) *outcome {
 			q.unpin()
 			return nil
 		}
-		if q.silent != nil {
-			if cv, ok := q.silent(); ok && rank(cv.Decision) != 1 {
-				q.unpin()
-				cv.Rule = cmp.Or(cv.Rule, v.Rule)
-				// about must not be called once more: what it has found is what is done.
-				return c.decide(cv, func() *question { return q })
-			}
+		if q.passes() {
+			return c.pass(q)
+		}
+		if q.excerpt != nil {
+			q.excerpt()
+			q.silent, q.excerpt = nil, nil // which hold both files, and the call waits
 		}
 		return &outcome{how: asks, ask: q}
+	case 2:
+		if !v.ByContent() {
+			break
+		}
+		q := about()
+		q.verdict = v
+		q.unpin()
+		if q.passes() {
+			return c.pass(q)
+		}
 	}
 	c.ruled(v, about)
 	c.deny(v, about)
 	return &outcome{err: unix.EACCES}
+}
+
+// pass lets a call be performed as it was found, because its contents change nothing that
+// matters.
+func (c *call) pass(q *question) *outcome {
+	q.unpin()
+	q.silent, q.excerpt = nil, nil
+	c.ruling = &ruling{policy.Verdict{Decision: policy.Allow, Rule: q.verdict.Rule}, q}
+	return nil
 }

@@ -39,10 +39,12 @@ type Judge interface {
 }
 
 // ContentJudge is a Judge that can decide a change by what it changes, where File wants
-// to ask: both texts are whole files of at most wire.MaxContent bytes; before is nil
-// where there is no file yet. With false the question stands.
+// to ask or its verdict is ByContent: both texts are whole files of at most maxDigest
+// bytes; before is nil where there is no file yet. With false the verdict stands.
 type ContentJudge interface {
 	Content(path string, before, after []byte) (policy.Verdict, bool)
+	// Excerpt is what a person has to see of the change; false: the texts themselves.
+	Excerpt(path string, before, after []byte) (was, is []byte, ok bool)
 }
 
 // ExecJudge is a Judge that knows policies under which every program may run, with any

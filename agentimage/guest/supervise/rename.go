@@ -103,7 +103,7 @@ func (r renaming) perform(c *call) outcome {
 	}
 	onto := r.onto(c, m)
 	v := stricter(onto, r.away(c, m))
-	replaces := rank(onto.Decision) == 1 && r.flags&unix.RENAME_EXCHANGE == 0 && m.moved.kind() == unix.S_IFREG
+	replaces := (rank(onto.Decision) == 1 || onto.ByContent()) && r.flags&unix.RENAME_EXCHANGE == 0 && m.moved.kind() == unix.S_IFREG
 	var placed *replacement
 	if end := c.decide(v, func() *question {
 		q := r.question(c, m, replaces)
@@ -152,18 +152,19 @@ func (r renaming) question(c *call, m *renames, replaces bool) *question {
 		q.op = policy.Create
 	default:
 		q.identity += " " + m.there.identity()
-		q.before = c.content(m.there)
 	}
+	var was, is []byte
+	q.before, was = c.contents(m.there)
 	if replaces {
-		q.after = c.content(m.moved)
+		q.after, is = c.contents(m.moved)
 		if q.after != nil && q.after.SHA256 != "" {
 			access := accessList(m.moved)
 			q.placed = &replacement{sha256: q.after.SHA256, mode: m.moved.st.Mode, access: access}
 			q.copied = rank(r.away(c, m).Decision) == 0
 			q.act = q.act.withAccess(access)
 		}
-		if !opensMore(m) {
-			q.silent = c.silently(q.target, q.before, q.after)
+		if q.copied && !opensMore(m) {
+			q.weigh(c, was, is)
 		}
 	}
 	return q
