@@ -7,6 +7,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
+	"loop/backend/wire"
 )
 
 // resultFailure explains a result that says the try failed. What trying again
@@ -105,6 +106,10 @@ func noResultFailure(e ending, p *transcript.Parser, detail string) (*core.Failu
 		return is(becauseEnd, core.CodeKilled, "The agent was killed (exit code 137) without a result.",
 			"If you did not stop its container, memory was probably short: raise container_memory_mb in the settings "+
 				"and check that the disk is not full.")
+	case e.exit == nil && code == wire.ExitUnsupervised:
+		return is(becauseEnd, core.CodeKilled, "The gate's supervisor in the container was ended or stopped from outside, so the container was closed.",
+			"Nothing can be held without it. Work that was done stays. Send the prompt again, and see what ends or stops "+
+				"processes of the container if it repeats.")
 	case code == 126, code == 127:
 		return is(becauseEnd, core.CodeNoResult, fmt.Sprintf("The agent could not be started in the container (exit code %d).", code),
 			"Check claude_bin_path in the settings, or build the agent image again.")

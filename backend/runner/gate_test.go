@@ -2,11 +2,13 @@ package runner
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // fakeGate holds a run as the test says.
@@ -157,6 +159,24 @@ func TestHeldTimeIsNotWorked(t *testing.T) {
 		run := r.ended(r.prompt("c", "work").ID, 10*time.Minute)
 		if d := run.Outcome.Duration; d < 10*time.Second || d > 15*time.Second || run.Outcome.DurationMs != d.Milliseconds() {
 			t.Errorf("it worked for %s (%d ms)", d, run.Outcome.DurationMs)
+		}
+	})
+}
+
+// TestALostSupervisorIsTheReason: a run whose container ended for want of a supervisor says
+// so, and is not tried again.
+func TestALostSupervisorIsTheReason(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) { <-p.killed })
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "work")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		r.boxes.die(0, wire.ExitUnsupervised)
+		run = r.ended(run.ID, time.Minute)
+		f := run.Outcome.Failure
+		if run.State != core.RunFailed || f == nil || f.Code != core.CodeKilled || !strings.Contains(f.Cause, "supervisor") || run.Attempt.Number != 1 {
+			t.Errorf("ended %s at try %d: %+v", run.State, run.Attempt.Number, f)
 		}
 	})
 }

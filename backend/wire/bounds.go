@@ -106,6 +106,10 @@ const (
 	DeniedSuffix = ".denied"
 )
 
+// ExitUnsupervised is the exit code of a container that ended because a supervisor did:
+// internal software error, of sysexits.h.
+const ExitUnsupervised = 70
+
 // Variables of the gate. In a container's environment GateEnabled=1 means that loop init
 // refuses every spawn without a policy; a supervised program has both.
 const (

@@ -34,10 +34,6 @@ const stopDeadline = 8 * time.Second
 // They count against the container's pids limit.
 const warmThreads = 32
 
-// unsupervised is the exit code of a container that ended because a supervisor did:
-// internal software error, of sysexits.h.
-const unsupervised = 70
-
 // Main runs loop init and returns its exit code. It runs twice in the life of
 // the container: as 0:0 to set things up, and as the supervisor to serve.
 func Main(version string) int {
@@ -101,7 +97,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 			// The filter of what is left answers ENOSYS now, to calls that were to be
 			// refused as well. The end of PID 1 is the end of every process here.
 			log.Error("a supervisor ended before its program: the container ends", "id", id)
-			os.Exit(unsupervised)
+			os.Exit(wire.ExitUnsupervised)
 		},
 	})
 	local, err := net.Listen("tcp4", wire.RelayAddr)

@@ -18,7 +18,8 @@
 //
 // So "the keeper has ended" is the kernel's own word that nothing of a tree is
 // left. A supervised program starts only after the handshake (handshake.go), and the
-// container does not outlive a supervisor that ended before its tree. What a keeper asks
+// container does not outlive a supervisor that ended before its tree, or that somebody
+// stopped (watchdog.go). What a keeper asks
 // (held.go) goes through loop init (keeperend.go) to the host; a policy comes the same way
 // back.
 //

@@ -164,7 +164,7 @@ func (p *proc) fail(err error) {
 // waits for the keeper and closes gone.
 func (p *proc) follow(k *keeperEnd) {
 	p.tab.wg.Go(func() {
-		p.lost(<-k.ended, p.supervised)
+		p.lost(p.awaitKeeper(k), p.supervised)
 		if err := p.removePolicy(); err != nil { // here, since a later spawn may have the same id
 			p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 		}

@@ -18,6 +18,7 @@ type process struct {
 	pid, ppid int
 	group     int // process group
 	session   int
+	state     byte   // e.g. 'T': stopped by a signal
 	start     uint64 // clock ticks since boot: with pid, names a process for good
 }
 
@@ -113,7 +114,7 @@ func parseStat(pid int, data []byte) (process, bool) {
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil || ppid < 0 {
 		return process{}, false
 	}
-	return process{pid: pid, ppid: ppid, group: group, session: session, start: start}, true
+	return process{pid: pid, ppid: ppid, group: group, session: session, state: f[0][0], start: start}, true
 }
 
 // signalProcess sends sig to exactly the process p was read from: the

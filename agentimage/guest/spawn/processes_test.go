@@ -11,7 +11,7 @@ func TestParseStat(t *testing.T) {
 		"plain": "(sh)", "spaces": "(my prog)", "parens": "(a) S 1 (b)", "newline": "(a\nb)", "forged": "() S 1 1 1 1)",
 	} {
 		p, ok := parseStat(77, []byte("77 "+comm+statTail))
-		if !ok || p != (process{pid: 77, ppid: 41, group: 42, session: 43, start: 123456}) {
+		if !ok || p != (process{pid: 77, ppid: 41, group: 42, session: 43, state: 'S', start: 123456}) {
 			t.Errorf("%s: %+v %v", name, p, ok)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/soaktest"
+	"loop/backend/wire"
 )
 
 // kills is how often each part is killed: 200 times in full.
@@ -175,6 +176,22 @@ func stopSupervisor(t *testing.T, b *box) {
 	b.kill(t, id)
 	if broken := p.broken(t, ""); len(broken) > 0 {
 		t.Errorf("after it went on: %v", broken)
+	}
+}
+
+// TestStoppedSupervisorEndsTheContainer: a supervisor that stays stopped is ended, and with
+// it the container, in which nothing could be held any more.
+func TestStoppedSupervisorEndsTheContainer(t *testing.T) {
+	b := newBox(t, agents()[0])
+	p := b.place(t)
+	id, ended := asking(t, b, "B6", 1, p)
+	b.timed(t, "kill -STOP "+keeper(t, b, id))
+	if code := docker(t, "wait", string(b.id)); code != fmt.Sprint(wire.ExitUnsupervised) {
+		t.Errorf("the container ended with %s", code)
+	}
+	<-ended
+	if broken := p.broken(t, ""); len(broken) > 0 {
+		t.Error(broken)
 	}
 }
 
