@@ -229,7 +229,7 @@ func (s *Service) describe(f *flood) {
 		if len(q.act.Processes) > 0 {
 			pids[q.act.Processes[0].Pid] = true
 		}
-		tools[s.tools.cause(q)] = true
+		tools[s.tools.ofQuestion(q)] = true
 		if oldest == nil || q.asked.Before(oldest.asked) {
 			oldest = q
 		}

@@ -81,7 +81,6 @@ type Service struct {
 	recent  recent
 	tools   toolCalls
 	clocks  map[core.RunID]*clock
-	past    pastCalls
 	decided *decided
 	settles *settles
 	out     []outgoing
@@ -106,7 +105,7 @@ func New(o Options) *Service {
 		o: o, began: o.Now().Round(0), askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
 		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, backs: map[origin]*bucket{}, refused: map[origin]time.Time{},
 		memory: newMemory(), recent: recent{},
-		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(),
+		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, decided: newDecided(),
 		settles: newSettles(), wake: make(chan struct{}, 1),
 		status: notProbed(),
 	}

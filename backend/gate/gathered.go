@@ -70,7 +70,7 @@ func (s *Service) settleDecided(last bool) {
 func (s *Service) joinReport(r report) {
 	run := r.who.RunID
 	for _, one := range r.acts {
-		tool := s.past.cause(run, &one.act, r.at.Add(-one.age))
+		tool := s.tools.cause(run, &one.act, r.at.Add(-one.age))
 		g := s.gather(r, tool)
 		g.urgent = true
 		g.decided(one)
@@ -79,7 +79,7 @@ func (s *Service) joinReport(r report) {
 	if !counted {
 		return
 	}
-	g := s.gather(r, s.past.cause(run, nil, r.at))
+	g := s.gather(r, s.tools.cause(run, nil, r.at))
 	for _, c := range r.allowed {
 		g.rules[wire.RuleCount{Rule: c.Rule, Operation: c.Operation}] += c.Calls
 	}

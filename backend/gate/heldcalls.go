@@ -181,7 +181,7 @@ func (s *Service) post(q *question) {
 		q.timer = time.AfterFunc(min(most, lookEvery), func() { s.look(q) })
 	}
 	q.view.State, q.view.Digest = core.ApprovalWaiting, digest(q)
-	q.view.ToolUseID = s.tools.cause(q)
+	q.view.ToolUseID = s.tools.ofQuestion(q)
 	s.open[q.view.ID] = q
 	s.publish(s.event(core.EventGateAsked, q), true)
 }

@@ -116,25 +116,28 @@ func (s *Service) follow(events []core.Event, gap error) {
 	defer s.mu.Unlock()
 	if gap != nil {
 		clear(s.tools)
-		clear(s.past)
 		s.memory.unfollowed()
 		return
 	}
+	begun := map[core.RunID]bool{} // calls of one message come together, and are told apart only then
 	for _, e := range events {
 		switch e.Type {
 		case core.EventToolUse:
 			var use core.ToolUse
 			if json.Unmarshal(e.Data, &use) == nil {
-				s.tools.begin(e.RunID, use)
-				s.past.begin(e.RunID, use, s.o.Now())
-				s.joinLate(e.RunID)
+				s.tools.begin(e.RunID, use, s.o.Now())
+				begun[e.RunID] = true
 			}
 		case core.EventToolResult:
 			var res core.ToolResult
 			if json.Unmarshal(e.Data, &res) == nil {
-				s.tools.end(e.RunID, res.ToolUseID)
-				s.past.end(e.RunID, res.ToolUseID, s.o.Now())
+				s.tools.end(e.RunID, res.ToolUseID, s.o.Now())
 				s.memory.ended(e.RunID, res.ToolUseID)
+			}
+		case core.EventBackground:
+			var b core.Background
+			if json.Unmarshal(e.Data, &b) == nil {
+				s.tools.inBackground(e.RunID, b.Tasks)
 			}
 		case core.EventStatus:
 			var st core.Status
@@ -143,13 +146,15 @@ func (s *Service) follow(events []core.Event, gap error) {
 			}
 		}
 	}
+	for run := range begun {
+		s.joinLate(run)
+	}
 }
 
 // endedRun forgets all of a run.
 func (s *Service) endedRun(run core.RunID) {
-	delete(s.tools, run)
 	delete(s.clocks, run)
-	s.past.ended(run, s.o.Now())
+	s.tools.ended(run, s.o.Now())
 	s.decided.soon()
 	s.memory.endedRun(run)
 	of := func(o origin) bool { return o.source == string(run) }

@@ -33,6 +33,9 @@ const (
 	// go: commands, and bytes of each. Only runs have one, and a container few runs.
 	MaxDetached = 12
 	MaxCommand  = 200
+	// MaxShell bounds, in bytes, the command line of the process that a spawn's program
+	// started: what the agent CLI puts around a tool's command takes half of it.
+	MaxShell = 1 << 10
 	// MaxOffset bounds the offsets of an output, 1 PiB: nothing prints that much, and
 	// sums of offsets stay far from the end of 64 bits.
 	MaxOffset = 1 << 50

@@ -46,7 +46,7 @@ type Process struct {
 	Pid     int    `json:"pid"`
 	Started uint64 `json:"started"` // clock ticks since boot: with Pid it names one process
 	Exe     string `json:"exe,omitempty"`
-	Command string `json:"command"` // at most MaxCommand bytes for parents, 4 KiB for the one that asks
+	Command string `json:"command"` // at most MaxCommand bytes for parents, MaxShell for the last but one, 4 KiB for the one that asks
 }
 
 // Content is a file's text, or the beginning of it.

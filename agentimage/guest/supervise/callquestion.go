@@ -153,12 +153,14 @@ func (q *question) passes() bool {
 // maxChain bounds the processes that are named in a question.
 const maxChain = 16
 
-// chain names the process that calls and its parents, up to the spawn's program.
+// chain names the process that calls and its parents, up to the spawn's program. The one
+// that this program started itself is named longer: the agent CLI starts a shell for each
+// tool call, and the call is known by it.
 func (c *call) chain() []wire.Process {
 	var out []wire.Process
 	own := os.Getpid()
 	limit := 4 << 10
-	for pid := c.process(); pid > 1 && pid != own && len(out) < maxChain; limit = wire.MaxCommand {
+	for pid := c.process(); pid > 1 && pid != own && len(out) < maxChain; limit = wire.MaxShell {
 		at := "/proc/" + strconv.Itoa(pid)
 		parent, started, err := parentage(at)
 		if err != nil {
@@ -171,6 +173,11 @@ func (c *call) chain() []wire.Process {
 		}
 		out = append(out, p)
 		pid = parent
+	}
+	for i := 1; i < len(out); i++ {
+		if i != len(out)-2 {
+			out[i].Command = out[i].Command[:min(len(out[i].Command), wire.MaxCommand)]
+		}
 	}
 	return out
 }

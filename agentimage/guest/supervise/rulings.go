@@ -17,7 +17,8 @@ const (
 	// patience is how long calls that were only allowed are counted before the host is
 	// told, in steps of wire.TellEvery: nobody waits for them.
 	patience = 10
-	// maxNamed bounds the processes that are named of a denied call.
+	// maxNamed bounds the processes that are named of a denied call, besides the spawn's
+	// program and the one that it started.
 	maxNamed = 4
 	// roomToTell bounds the denials of one report, as JSON.
 	roomToTell = wire.MaxDetail * 3 / 4
@@ -141,9 +142,14 @@ func (t *tally) deny(c *call, r *ruling) {
 	}
 	d := &wire.Denial{Kind: r.what.kind, Operation: k.operation, Target: k.target, Rule: k.rule, Category: string(r.verdict.Category),
 		Message: cut(r.verdict.Message, wire.MaxCommand), Call: c.name, Calls: 1, Allowed: allowed}
-	for _, p := range c.chain() {
-		if len(d.Processes) < maxNamed {
-			p.Exe, p.Command = cut(p.Exe, wire.MaxCommand), cut(p.Command, wire.MaxCommand)
+	chain := c.chain()
+	for i, p := range chain {
+		most := wire.MaxCommand
+		if i == len(chain)-2 {
+			most = wire.MaxShell
+		}
+		if i < maxNamed || i >= len(chain)-2 {
+			p.Exe, p.Command = cut(p.Exe, wire.MaxCommand), cut(p.Command, most)
 			d.Processes = append(d.Processes, p)
 		}
 	}
