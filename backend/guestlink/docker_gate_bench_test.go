@@ -23,10 +23,15 @@ type work struct{ prepare, script string }
 // works are measured in a container whose /work is a folder of this computer with a copy
 // of this repository's Go code, the page's package list, and a repository of 50,000 files.
 var works = map[string]work{
-	"git-status":    {"", "cd /work/large && git status --porcelain"},
-	"npm-install":   {"rm -rf /work/page/node_modules", "cd /work/page && npm ci --offline --ignore-scripts --no-audit --no-fund --loglevel=error"},
+	"git-status": {"", "cd /work/large && git status --porcelain"},
+	// Into a new folder each time: where thousands of files have just been removed, a file
+	// system may search past each of them for every new one, which is not what is compared.
+	"npm-install": {"at=/work/page/$(date +%s%N) && mkdir $at && cp /work/page/*.json $at",
+		"cd $at && npm ci --offline --ignore-scripts --no-audit --no-fund --loglevel=error"},
 	"go-build-warm": {"echo '// '$(date +%N) >> /work/module/agentimage/guest/main.go", "cd /work/module && go build -o /work/out/loop ./agentimage/guest"},
 	"go-build-cold": {"", "cd /work/module && go build -a -o /work/out/loop ./agentimage/guest"},
+	// A shell forks for each, and waits.
+	"programs-500": {"", "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i + 1)); done"},
 }
 
 // spent is a function of a shell that prints what the whole container has computed until

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"sort"
+	"slices"
 	"testing"
 	"time"
 
+	"loop/backend/config"
+	"loop/backend/core"
 	"loop/backend/guestlink"
 )
 
@@ -23,12 +25,26 @@ const (
 	floodSize = 64_000_000 + 64_000_000/floodLine
 )
 
-// BenchmarkTerminalFlood sends a flood through a terminal of the guest and through one
-// of the engine's own, in turn. The figure “x-exec” is the ratio of their rates.
+// opens are the ways in which a terminal is opened: without the gate, and with it as the
+// window does.
+var opens = map[string]func(tb testing.TB, l *guestlink.Link, env []core.EnvVar, argv ...string) core.SpawnID{
+	"guest": terminal, "gated": personal,
+}
+
+// BenchmarkTerminalFlood sends a flood through a terminal of the guest, with the gate and
+// without it, and through one of the engine's own, in turn. The figures “x-exec” and
+// “x-guest” are ratios of rates, medians of rounds.
 func BenchmarkTerminalFlood(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})
-	var guest, engine time.Duration
+	drained := func(r io.Reader, began time.Time) float64 {
+		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, make([]byte, 64<<10))
+		if err != nil || n != int64(floodSize) {
+			b.Fatal(n, err)
+		}
+		return float64(floodSize) / 1e6 / time.Since(began).Seconds()
+	}
+	rates := map[string][]float64{}
 	b.SetBytes(int64(floodSize))
 	for b.Loop() {
 		began := time.Now()
@@ -40,56 +56,47 @@ func BenchmarkTerminalFlood(b *testing.B) {
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
-		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{out}, make([]byte, 64<<10))
-		if err != nil || n != int64(floodSize) {
-			b.Fatal(n, err)
-		}
+		rates["exec"] = append(rates["exec"], drained(out, began))
 		if err := cmd.Wait(); err != nil {
 			b.Fatal(err)
 		}
-		engine += time.Since(began)
-
-		began = time.Now()
-		id := terminal(b, l, nil, "sh", "-c", flood)
-		r, err := l.ReadHeld(b.Context(), id, "out", 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, make([]byte, 64<<10))
-		if err != nil || n != int64(floodSize) {
-			b.Fatal(n, err)
-		}
-		_ = r.Close()
-		guest += time.Since(began)
-		if err := l.Forget(b.Context(), id); err != nil {
-			b.Fatal(err)
+		for name, open := range opens { // in any order
+			began = time.Now()
+			id := open(b, l, nil, "sh", "-c", flood)
+			r, err := l.ReadHeld(b.Context(), id, "out", 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			rates[name] = append(rates[name], drained(r, began))
+			_ = r.Close()
+			if err := l.Forget(b.Context(), id); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
-	mb := float64(floodSize) * float64(b.N) / 1e6
-	b.ReportMetric(mb/guest.Seconds(), "MB/s-guest")
-	b.ReportMetric(mb/engine.Seconds(), "MB/s-exec")
-	b.ReportMetric(engine.Seconds()/guest.Seconds(), "x-exec")
+	for name, all := range rates {
+		b.ReportMetric(middle(all), "MB/s-"+name)
+	}
+	b.ReportMetric(middle(ratios(rates["guest"], rates["exec"])), "x-exec")
+	b.ReportMetric(middle(ratios(rates["gated"], rates["guest"])), "x-guest")
 }
 
-// BenchmarkTerminalEcho sends a key through a terminal of the guest and back. In turn
-// it sends one byte through cat in a container by docker exec. The latter is the limit,
-// as it passes neither a terminal nor a multiplexer.
+// ratios divides what was measured in the same rounds.
+func ratios(of, by []float64) []float64 {
+	out := make([]float64, len(of))
+	for i := range of {
+		out[i] = of[i] / by[i]
+	}
+	return out
+}
+
+// BenchmarkTerminalEcho sends a key through a terminal of the guest and back, with the gate
+// and without it. In turn it sends one byte through cat in a container by docker exec. The
+// latter is the limit, as it passes neither a terminal nor a multiplexer.
 func BenchmarkTerminalEcho(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})
-	id := terminal(b, l, nil, "sh", "-c", "stty raw -echo; printf up; exec cat")
-	s := watch(b, l, id)
-	s.until("up")
-	w, err := l.Stdin(b.Context(), id)
-	if err != nil {
-		b.Fatal(err)
-	}
-	conn, err := (&cliDialer{}).DialExec(b.Context(), box.id, "1000:1000", []string{"cat"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	key := func(w io.Writer, r io.Reader) time.Duration {
+	key := func(w io.Writer, r io.Reader) float64 {
 		var p [1]byte
 		began := time.Now()
 		if _, err := w.Write([]byte("x")); err != nil {
@@ -98,18 +105,67 @@ func BenchmarkTerminalEcho(b *testing.B) {
 		if _, err := io.ReadFull(r, p[:]); err != nil || p[0] != 'x' {
 			b.Fatal(p, err)
 		}
-		return time.Since(began)
+		return float64(time.Since(began).Microseconds())
 	}
+	conn, err := (&cliDialer{}).DialExec(b.Context(), box.id, "1000:1000", []string{"cat"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
 	key(conn, conn)
-	var guest, raw []time.Duration
-	for b.Loop() {
-		raw = append(raw, key(conn, conn))
-		guest = append(guest, key(w, s.r))
-	}
-	for name, all := range map[string][]time.Duration{"guest": guest, "exec": raw} {
-		sort.Slice(all, func(i, j int) bool { return all[i] < all[j] })
-		for _, q := range []int{50, 95} {
-			b.ReportMetric(float64(all[len(all)*q/100].Microseconds()), fmt.Sprintf("p%d-µs-%s", q, name))
+	press := map[string]func() float64{"exec": func() float64 { return key(conn, conn) }}
+	for name, open := range opens {
+		id := open(b, l, nil, "sh", "-c", "stty raw -echo; printf up; exec cat")
+		s := watch(b, l, id)
+		s.until("up")
+		w, err := l.Stdin(b.Context(), id)
+		if err != nil {
+			b.Fatal(err)
 		}
+		press[name] = func() float64 { return key(w, s.r) }
+	}
+	took := map[string][]float64{}
+	for b.Loop() {
+		for name, f := range press { // in any order
+			took[name] = append(took[name], f())
+		}
+	}
+	b.ReportMetric(middle(ratios(took["gated"], took["guest"])), "x-guest")
+	for name, all := range took {
+		slices.Sort(all)
+		for _, q := range []int{50, 95} {
+			b.ReportMetric(all[len(all)*q/100], fmt.Sprintf("p%d-µs-%s", q, name))
+		}
+	}
+}
+
+// BenchmarkManyTerminals reports what 64 terminals of one container keep in memory, each
+// with a reader and an input, with the gate and without it: the resident set of loop init
+// before them, when they are idle, and when every ring is full, and what one keeper has for
+// itself.
+func BenchmarkManyTerminals(b *testing.B) {
+	for name, open := range opens {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				box := newBox(b, boxOptions{agent: 1000, args: []string{"--pids-limit", fmt.Sprint(config.Defaults().ContainerPids)}})
+				l, _ := box.link(b, guestlink.Options{})
+				report := func(when string) {
+					out, err := box.sh(b, "0:0", `awk '/VmRSS/ { print $2 }' /proc/1/status
+for p in $(pgrep -f '^loop syscallwrap'); do cat /proc/$p/smaps_rollup; done | awk '/^Private_/ { s += $2 } /^Rss/ { n++ } END { print (n ? s / n : 0) }'`)
+					var init, keeper float64
+					if _, serr := fmt.Sscan(out, &init, &keeper); err != nil || serr != nil {
+						b.Fatal(out, err, serr)
+					}
+					b.ReportMetric(init/1024, "init-MiB-"+when)
+					b.ReportMetric(keeper/1024, "keeper-MiB-"+when)
+				}
+				report("before")
+				f := newFleet(b, l, 64, open)
+				report("idle")
+				f.fill()
+				report("full")
+				f.forget()
+			}
+		})
 	}
 }

@@ -412,26 +412,7 @@ func TestManyTerminals(t *testing.T) {
 	}
 	before := memory()
 	const n = 64
-	ids := make([]core.SpawnID, n)
-	screens := make([]*screen, n)
-	inputs := make([]io.WriteCloser, n)
-	for i := range n {
-		ids[i] = personal(t, l, []core.EnvVar{{Name: "PS1", Value: "$ "}}, "bash", "--norc", "-i")
-		screens[i] = watch(t, l, ids[i])
-		w, err := l.Stdin(t.Context(), ids[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		inputs[i] = w
-	}
-	for i := range n {
-		if _, err := fmt.Fprintf(inputs[i], "echo $((%d * 1000003))\r", i+1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range n {
-		screens[i].until(fmt.Sprint((i + 1) * 1000003))
-	}
+	f := newFleet(t, l, n, personal)
 	idle := memory()
 	began := time.Now()
 	for range 100 {
@@ -440,22 +421,70 @@ func TestManyTerminals(t *testing.T) {
 		}
 	}
 	t.Logf("before: %s\nwith %d: %s\nping: %v", before, n, idle, time.Since(began)/100)
-	for i := range n { // fills every ring
-		if _, err := io.WriteString(inputs[i], "head -c 1300000 /dev/zero | tr '\\0' x; echo; echo 'fi'lled\r"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range n {
-		screens[i].until("filled")
-	}
+	f.fill()
 	t.Logf("with full rings: %s", memory())
-	for _, id := range ids {
-		if err := l.Kill(t.Context(), id); err != nil {
-			t.Fatal(err)
+	f.forget()
+	t.Logf("after: %s", memory())
+}
+
+// fleet are terminals on one link, each with a reader and an input.
+type fleet struct {
+	tb      testing.TB
+	l       *guestlink.Link
+	ids     []core.SpawnID
+	screens []*screen
+	inputs  []io.WriteCloser
+}
+
+// newFleet opens n terminals with a shell in each, and waits until all of them answer.
+func newFleet(tb testing.TB, l *guestlink.Link, n int, open func(testing.TB, *guestlink.Link, []core.EnvVar, ...string) core.SpawnID) *fleet {
+	tb.Helper()
+	f := &fleet{tb: tb, l: l}
+	for range n {
+		id := open(tb, l, []core.EnvVar{{Name: "PS1", Value: "$ "}}, "bash", "--norc", "-i")
+		w, err := l.Stdin(tb.Context(), id)
+		if err != nil {
+			tb.Fatal(err)
 		}
-		if err := l.Forget(t.Context(), id); err != nil {
-			t.Fatal(err)
+		f.ids, f.screens, f.inputs = append(f.ids, id), append(f.screens, watch(tb, l, id)), append(f.inputs, w)
+	}
+	f.each(func(i int) (string, string) {
+		return fmt.Sprintf("echo $((%d * 1000003))\r", i+1), fmt.Sprint((i + 1) * 1000003)
+	})
+	return f
+}
+
+// fill fills the ring of every terminal.
+func (f *fleet) fill() {
+	f.tb.Helper()
+	f.each(func(int) (string, string) {
+		return "head -c 1300000 /dev/zero | tr '\\0' x; echo; echo 'fi'lled\r", "filled"
+	})
+}
+
+// each types into all terminals, and then waits for what each of them says to it.
+func (f *fleet) each(line func(i int) (types, shows string)) {
+	f.tb.Helper()
+	for i, w := range f.inputs {
+		types, _ := line(i)
+		if _, err := io.WriteString(w, types); err != nil {
+			f.tb.Fatal(err)
 		}
 	}
-	t.Logf("after: %s", memory())
+	for i, s := range f.screens {
+		_, shows := line(i)
+		s.until(shows)
+	}
+}
+
+func (f *fleet) forget() {
+	f.tb.Helper()
+	for _, id := range f.ids {
+		if err := f.l.Kill(f.tb.Context(), id); err != nil {
+			f.tb.Fatal(err)
+		}
+		if err := f.l.Forget(f.tb.Context(), id); err != nil {
+			f.tb.Fatal(err)
+		}
+	}
 }
