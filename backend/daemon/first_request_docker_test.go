@@ -20,7 +20,9 @@ import (
 	"loop/backend/core"
 	"loop/backend/demo"
 	"loop/backend/guestlink"
+	"loop/backend/policy"
 	"loop/backend/provision"
+	"loop/backend/rulebook"
 	"loop/backend/runner"
 )
 
@@ -59,56 +61,71 @@ func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duratio
 
 // BenchmarkFirstRequest measures how long a person waits before the model can begin to
 // answer: from the accepted prompt to the CLI's first request. It does so in a
-// container made for it (cold), in a running container (warm), and with the same
-// program on the host, in turn within one run. Only the ratios hold for other machines.
+// container made for it (cold), in a running container (warm), each with the gate and
+// without it, and with the same program on the host, in turn within one run. Only the
+// ratios hold for other machines; they are medians of rounds.
 func BenchmarkFirstRequest(b *testing.B) {
 	claude := os.Getenv("LOOP_CLAUDE_BIN")
 	if claude == "" {
 		b.Fatal("LOOP_CLAUDE_BIN does not name the agent CLI; run this with “make bench”")
 	}
-	ctx := b.Context()
 	model := newArrivals(b)
-	d := startDaemon(b, model.URL, 0)
-	ch, err := d.channels.Add(ctx, b.TempDir(), "bench")
-	if err != nil {
-		b.Fatal(err)
-	}
-	warm := newWarm(b, d, ch.Channel)
-	defer warm.close()
-	var host, cold, hot []time.Duration
-	for b.Loop() {
+	took := map[string][]float64{}
+	measure := func(name string, begin func() (end func())) {
 		began := time.Now()
-		run, err := d.runner.Prompt(ctx, core.Run{ChannelID: ch.ID, Prompt: "demo:quick\nhello"})
+		end := begin()
+		took[name] = append(took[name], model.next(b, name, began).Seconds()*1000)
+		end()
+	}
+	ways := map[string]func(){"host": func() {
+		measure("host", func() func() { return startOnHost(b, claude, model.URL) })
+	}}
+	for name, gate := range map[string]bool{"free": false, "gated": true} {
+		d := startDaemon(b, model.URL, 0, gate)
+		ch, err := d.channels.Add(b.Context(), b.TempDir(), "bench")
 		if err != nil {
 			b.Fatal(err)
 		}
-		cold = append(cold, model.next(b, "cold", began))
-		waitEnd(b, d, run.ID)
-
-		began = time.Now()
-		warm.spawn(b, model.URL)
-		hot = append(hot, model.next(b, "warm", began))
-		warm.wait(b)
-
-		began = time.Now()
-		stop := startOnHost(b, claude, model.URL)
-		host = append(host, model.next(b, "host", began))
-		stop()
+		warm := newWarm(b, d, ch.Channel)
+		defer warm.close()
+		ways["warm-"+name] = func() {
+			measure("warm-"+name, func() func() { warm.spawn(b, model.URL); return func() { warm.wait(b) } })
+		}
+		ways["cold-"+name] = func() {
+			measure("cold-"+name, func() func() {
+				run, err := d.runner.Prompt(b.Context(), core.Run{ChannelID: ch.ID, Prompt: "demo:quick\nhello"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return func() { waitEnd(b, d, run.ID) }
+			})
+		}
 	}
-	b.ReportMetric(ms(host), "host-ms")
-	b.ReportMetric(ms(cold), "cold-ms")
-	b.ReportMetric(ms(hot), "warm-ms")
-	b.ReportMetric(ms(cold)/ms(host), "cold/host")
-	b.ReportMetric(ms(hot)/ms(host), "warm/host")
+	for b.Loop() {
+		for _, way := range ways { // in any order
+			way()
+		}
+	}
+	for name, all := range took {
+		b.ReportMetric(middle(all), name+"-ms")
+	}
+	for _, r := range [][2]string{{"warm-free", "host"}, {"cold-free", "host"}, {"warm-gated", "warm-free"}, {"cold-gated", "cold-free"}} {
+		var all []float64
+		for i, ms := range took[r[0]] {
+			all = append(all, ms/took[r[1]][i])
+		}
+		b.ReportMetric(middle(all), r[0]+"/"+r[1])
+	}
 }
 
-// startDaemon starts one in a folder of its own, whose runs have a model at url and keep
-// their containers for so many seconds.
-func startDaemon(b *testing.B, url string, keep int) *Daemon {
+// startDaemon starts one in a folder of its own, whose runs have a model at url, keep
+// their containers for so many seconds, and go by the gate or do not.
+func startDaemon(b *testing.B, url string, keep int, gate bool) *Daemon {
 	b.Helper()
 	home := b.TempDir()
 	b.Setenv("LOOP_HOME", home)
-	conf, err := json.Marshal(map[string]any{"anthropic_base_url": url, "container_keep_alive_sec": keep})
+	conf, err := json.Marshal(map[string]any{"anthropic_base_url": url, "container_keep_alive_sec": keep,
+		"gates": map[string]any{"agentgate": map[string]any{"enabled": gate}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -136,7 +153,7 @@ func BenchmarkApprovedPlan(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			ctx := b.Context()
 			model := newArrivals(b)
-			d := startDaemon(b, model.URL, keep)
+			d := startDaemon(b, model.URL, keep, true)
 			ch, err := d.channels.Add(ctx, b.TempDir(), "bench")
 			if err != nil {
 				b.Fatal(err)
@@ -146,7 +163,7 @@ func BenchmarkApprovedPlan(b *testing.B) {
 				b.Fatal(err)
 			}
 			waitEnd(b, d, first.ID)
-			var took []time.Duration
+			var took []float64
 			for b.Loop() {
 				run, err := d.runner.Prompt(ctx, core.Run{ChannelID: ch.ID, Prompt: "demo:plan\nhello", Plan: true})
 				if err != nil {
@@ -162,18 +179,17 @@ func BenchmarkApprovedPlan(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				took = append(took, model.next(b, name, began))
+				took = append(took, model.next(b, name, began).Seconds()*1000)
 				waitEnd(b, d, q.NextRunID)
 			}
-			b.ReportMetric(ms(took), "approved-ms")
+			b.ReportMetric(middle(took), "approved-ms")
 		})
 	}
 }
 
-// ms is the median in milliseconds.
-func ms(list []time.Duration) float64 {
-	s := slices.Sorted(slices.Values(list))
-	return float64(s[len(s)/2]) / float64(time.Millisecond)
+func middle(all []float64) float64 {
+	s := slices.Sorted(slices.Values(all))
+	return s[len(s)/2]
 }
 
 func waitEnd(b *testing.B, d *Daemon, id core.RunID) {
@@ -218,6 +234,7 @@ func startOnHost(b *testing.B, claude, url string) (stop func()) {
 // warmed is a container that is already running, with its link open.
 type warmed struct {
 	d     *Daemon
+	ch    core.Channel
 	lease *provision.Lease
 	link  core.Link
 	id    core.SpawnID
@@ -231,7 +248,7 @@ func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &warmed{d: d, lease: lease, dir: lease.Spec.WorkDir, link: lease.Link}
+	w := &warmed{d: d, ch: ch, lease: lease, dir: lease.Spec.WorkDir, link: lease.Link}
 	return w
 }
 
@@ -240,7 +257,12 @@ func (w *warmed) spawn(b *testing.B, url string) {
 	w.id = core.SpawnID(core.NewID())
 	run := core.RunID(core.NewID())
 	w.link.Admit(w.id, core.Identity{RunID: run, Upstream: core.ModelUpstream{BaseURL: url}})
-	_, err := w.link.Spawn(b.Context(), core.SpawnRequest{
+	rules, err := rulebook.Policies{Settings: settingsReader{from: w.d.settings}}.Policy(policy.NameAgent, w.ch, w.lease.Spec, w.id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = w.link.Spawn(b.Context(), core.SpawnRequest{
+		Policy: rules, PolicyVersion: 1,
 		ID: w.id, Dir: w.dir, Stdio: core.StdioPipes, Keep: core.KeepSpool, Stdin: []byte("demo:quick\nhello"),
 		Argv: []string{"claude", "--dangerously-skip-permissions", "--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json"},
 		Env: []core.EnvVar{{Name: "ANTHROPIC_BASE_URL", Value: "http://127.0.0.1:8222/runs/" + string(run) + "/model"}, {Name: "ANTHROPIC_API_KEY", Value: "none"},
