@@ -1,6 +1,7 @@
 import { FileText, Plug, Search, SquareTerminal } from "lucide-react";
 import type { RefObject } from "react";
 import type { LogFilter } from "../../model/gate-log";
+import { FilterChip } from "../../ui/FilterChip";
 
 type Props = { filter: LogFilter; onFilter(f: LogFilter): void; all: number; asked: number; denied: number; find: RefObject<HTMLInputElement | null> };
 
@@ -12,11 +13,11 @@ export function LogFilters({ filter, onFilter, all, asked, denied, find }: Props
   return (
     <div className="decisions-filters">
       {show.map(([id, word, n]) => (
-        <button key={id} type="button" className="decisions-chip tnum" aria-pressed={filter.show === id} onClick={() => onFilter({ ...filter, show: id })}>{word} {n.toLocaleString("en")}</button>
+        <FilterChip key={id} on={filter.show === id} onChoose={() => onFilter({ ...filter, show: id })}>{word} {n.toLocaleString("en")}</FilterChip>
       ))}
       <span className="decisions-line" aria-hidden />
       {KINDS.map(([id, word, Icon]) => (
-        <button key={id} type="button" className="decisions-chip" aria-pressed={filter.kind === id} onClick={() => onFilter({ ...filter, kind: filter.kind === id ? "" : id })}><Icon size={13} aria-hidden /> {word}</button>
+        <FilterChip key={id} on={filter.kind === id} onChoose={() => onFilter({ ...filter, kind: filter.kind === id ? "" : id })}><Icon size={13} aria-hidden /> {word}</FilterChip>
       ))}
       <span className="grow" />
       <label className="decisions-find">

@@ -4,6 +4,7 @@ import type { GateRuleList } from "../../api/types";
 import type { RuleFilter } from "../../model/gate-rules";
 import { countShown, MODE_WORDS, MODES } from "../../model/gate-rules";
 import { Button } from "../../ui/Button";
+import { FilterChip } from "../../ui/FilterChip";
 import { SafeText } from "../../ui/SafeText";
 
 type Props = { list: GateRuleList; busy: boolean; filter: RuleFilter; find: RefObject<HTMLInputElement | null>; onFilter(f: RuleFilter): void; onMode(mode: string): void };
@@ -21,9 +22,9 @@ export function RuleHead({ list, busy, filter, find, onFilter, onMode }: Props) 
           <input ref={find} className="field" type="search" aria-label="Filter the rules" placeholder={`Filter ${(list.rules ?? []).length} rules`} value={filter.text} onChange={(e) => onFilter({ ...filter, text: e.target.value })} />
         </label>
         {show.map(([id, word, Icon]) => (
-          <button key={id} type="button" className="rules-chip tnum" aria-pressed={filter.show === id} onClick={() => onFilter({ ...filter, show: id })}>
+          <FilterChip key={id} on={filter.show === id} onChoose={() => onFilter({ ...filter, show: id })}>
             {Icon && <Icon size={13} aria-hidden />} {word}{id === "all" ? "" : ` ${countShown(list, id)}`}
-          </button>
+          </FilterChip>
         ))}
         <span className="grow" />
         <span className="rules-modes" role="group" aria-label="Mode of this channel">
