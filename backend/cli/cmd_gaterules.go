@@ -50,11 +50,16 @@ those of its project and its remembered answers as well. What you change holds f
 programs that are started from then on. docs/gate-policy.md has the form of a rule.`
 	cmd.Example = `  loop gate rules --channel shop
   loop gate rules add '{"paths": ["/home/*/src/shop/secrets/**"], "decision": "deny"}'
+  loop gate rules off 12
   loop gate rules remove 12
   loop gate rules undo
   loop gate rules export > rules.json`
 	cmd.AddCommand(
-		a.ruleListCommand("list"), a.ruleAddCommand(), a.ruleRemoveCommand(), a.ruleExportCommand(), a.ruleImportCommand(), a.ruleUndoCommand())
+		a.ruleListCommand("list"), a.ruleAddCommand(),
+		a.ruleActionCommand(core.RuleRemove, "remove", "Remove one of your rules", "Removed"),
+		a.ruleActionCommand(core.RuleOff, "off", "Turn one of your rules off, and keep it", "Off"),
+		a.ruleActionCommand(core.RuleOn, "on", "Turn one of your rules on again", "On"),
+		a.ruleExportCommand(), a.ruleImportCommand(), a.ruleUndoCommand())
 	return cmd
 }
 
@@ -96,6 +101,8 @@ func (j *job) showRules(l core.GateRuleList) {
 		}
 		what := oneLine(r.Text, maxLine)
 		switch {
+		case r.Off:
+			what += " (off)"
 		case r.ShadowedBy > 0:
 			what += fmt.Sprintf(" (never reached: %d matches all of it)", r.ShadowedBy)
 		case r.Stale:
@@ -145,11 +152,10 @@ func classOfRule(text string) core.GateRuleClass {
 	return core.RuleOfFiles
 }
 
-func (a *app) ruleRemoveCommand() *cobra.Command {
+// ruleActionCommand does something with one rule of the list.
+func (a *app) ruleActionCommand(action core.GateRuleAction, name, short, done string) *cobra.Command {
 	var f ruleFlags
-	cmd := &cobra.Command{
-		Use: "remove NUMBER|ID", Short: "Remove one of your rules, by its number or id in the list", Args: exactly("the rule"),
-	}
+	cmd := &cobra.Command{Use: name + " NUMBER|ID", Short: short + ", by its number or id in the list", Args: exactly("the rule")}
 	f.on(cmd, false)
 	return a.job(cmd, a.connectIdle, func(j *job) error {
 		id, l, err := f.rules(j)
@@ -161,10 +167,10 @@ func (a *app) ruleRemoveCommand() *cobra.Command {
 			return err
 		}
 		_, err = call[core.GateRuleList](j.ctx, j, "GateRules.Edit", core.GateRuleEdit{
-			ChannelID: id, Action: core.RuleRemove, Scope: r.Scope, Class: r.Class, Index: r.Index, Was: r.Rule, By: "command line",
+			ChannelID: id, Action: action, Scope: r.Scope, Class: r.Class, Index: r.Index, Was: r.Rule, By: "command line",
 		})
 		if err == nil {
-			j.err.line("Removed: %s “loop gate rules undo” takes it back.", oneLine(r.Text, 3*maxLine))
+			j.err.line("%s: %s “loop gate rules undo” takes it back.", done, oneLine(r.Text, 3*maxLine))
 		}
 		return err
 	})

@@ -19,6 +19,8 @@ func TestGateRuleCommands(t *testing.T) {
 		{Number: 1, ID: "gate.files", Origin: core.RuleFirst, Decision: "deny", Text: "Deny that."},
 		{Number: 2, ID: "mine\x1b[2J", Origin: core.RuleYours, Class: core.RuleOfFiles, Decision: "allow", Text: "Allow this.", Hits: 7, Scope: core.ScopeAlways,
 			Index: 3, Rule: `{"decision":"allow"}`, Editable: true, ShadowedBy: 1},
+		{Number: 3, ID: "third", Origin: core.RuleYours, Class: core.RuleOfFiles, Decision: "deny", Text: "Deny it.", Scope: core.ScopeAlways,
+			Index: 4, Rule: `{"decision":"deny","off":true}`, Editable: true, Off: true},
 	}, Files: []core.GateRuleFile{{Path: "/c.json", Problems: []core.SettingsProblem{{Line: 4, Message: "It is wrong."}}}}}
 	for name, tc := range map[string]struct {
 		args   []string
@@ -40,6 +42,11 @@ func TestGateRuleCommands(t *testing.T) {
 			`[{"action":"add","scope":"always","class":"command_rules","index":2,"rule":"{\"commands\":[\"x\"],\"decision\":\"deny\"}","by":"command line"}]`, "Added.", exitOK},
 		"remove": {[]string{"rules", "remove", "2"}, "GateRules.Edit", rules,
 			`[{"action":"remove","scope":"always","class":"file_rules","index":3,"was":"{\"decision\":\"allow\"}","by":"command line"}]`, "Allow this.", exitOK},
+		"off": {[]string{"rules", "off", "2"}, "GateRules.Edit", rules,
+			`[{"action":"off","scope":"always","class":"file_rules","index":3,"was":"{\"decision\":\"allow\"}","by":"command line"}]`, "Off: Allow this.", exitOK},
+		"on": {[]string{"rules", "on", "3"}, "GateRules.Edit", rules,
+			`[{"action":"on","scope":"always","class":"file_rules","index":4,"was":"{\"decision\":\"deny\",\"off\":true}","by":"command line"}]`, "On: Deny it.", exitOK},
+		"list says off": {[]string{"rules"}, "GateRules.List", rules, `["","agent"]`, "Deny it. (off)", exitOK},
 		"remove Loop's": {[]string{"rules", "remove", "gate.files"}, "GateRules.Edit", rules, "", "not one of yours", exitUsage},
 		"remove none":   {[]string{"rules", "remove", "99"}, "GateRules.Edit", rules, "", "no rule", exitUsage},
 		"undo":          {[]string{"rules", "undo"}, "GateRules.Undo", rules, `["","u1"]`, "Taken back: Added: it", exitOK},

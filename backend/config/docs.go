@@ -70,11 +70,11 @@ var docs = map[string]string{
 	"gates.agentgate.modes": "Modes of single folders, as {\"/home/ana/src/app\": \"shadow\"}: of the channel of that folder, its " +
 		"threads, and its worktrees that have none of their own.",
 	"gates.agentgate.default_decision": "What becomes of an act that no rule covers. approve asks each time.",
-	"gates.agentgate.path_rules": "Rules for connections to Unix sockets: {pattern, decision, message}; an " +
+	"gates.agentgate.path_rules": "Rules for connections to Unix sockets: {pattern, decision, message, off}; an " +
 		"abstract socket is @name.",
-	"gates.agentgate.command_rules": "Rules for programs: {commands, args_patterns, decision, message}. Advice: a " +
+	"gates.agentgate.command_rules": "Rules for programs: {commands, args_patterns, decision, message, off}. Advice: a " +
 		"program can be run under another name.",
-	"gates.agentgate.file_rules": "Rules for files: {paths, operations, decision, message}; " +
+	"gates.agentgate.file_rules": "Rules for files: {paths, operations, decision, message, off}; " +
 		"operations are read, write, create, delete, chmod, chown and link.",
 	"gates.agentgate.timeout_sec":     "How long a question waits; then it is denied this once.",
 	"gates.agentgate.hold_until_back": "Let questions wait without an end.",

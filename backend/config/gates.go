@@ -99,3 +99,26 @@ func rule(v reflect.Value) error {
 	}
 	return nil
 }
+
+// rulesHold has those rules of a project's file count that it says are off, and warns of
+// them. Only the person turns rules off, and only their own.
+func (doc *document) rulesHold() {
+	g := &doc.config.Gates.AgentGate
+	g.PathRules = turnedOn(doc, "path_rules", g.PathRules, func(r *policy.PathRule) *bool { return &r.Off })
+	g.CommandRules = turnedOn(doc, "command_rules", g.CommandRules, func(r *policy.CommandRule) *bool { return &r.Off })
+	g.FileRules = turnedOn(doc, "file_rules", g.FileRules, func(r *policy.FileRule) *bool { return &r.Off })
+}
+
+func turnedOn[R any](doc *document, list string, rules []R, off func(*R) *bool) []R {
+	rules = slices.Clone(rules) // as it is written it is another field's
+	for i := range rules {
+		if at := off(&rules[i]); *at {
+			*at = false
+			field := "gates.agentgate." + list
+			doc.add(doc.set[fmt.Sprintf("%s[%d]", field, i)], field, true,
+				fmt.Sprintf("“%s” has in rule %d “off”, which a project's file cannot say; the rule holds.", field, i+1),
+				"Remove the rule here if it is not to hold.")
+		}
+	}
+	return rules
+}

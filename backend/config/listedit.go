@@ -135,7 +135,7 @@ func (c ListChange) apply(list *hujson.Array, eol string) error {
 		}
 		list.Elements = slices.Insert(list.Elements, c.Index, one)
 	case ListReplace:
-		list.Elements[c.Index].Value = one.Value
+		list.Elements[c.Index].Value = rewritten(list.Elements[c.Index].Value, one.Value, eol)
 	case ListMove:
 		moved := list.Elements[c.Index]
 		list.Elements = slices.Insert(slices.Delete(list.Elements, c.Index, c.Index+1), c.To, moved)
@@ -159,6 +159,56 @@ func (c ListChange) apply(list *hujson.Array, eol string) error {
 		list.Elements[n-1].AfterExtra = hujson.Extra{}
 	}
 	return nil
+}
+
+// rewritten is the new value of an entry. Of an object what is the same in both stays as it is
+// written, with its comments.
+func rewritten(old, next hujson.ValueTrimmed, eol string) hujson.ValueTrimmed {
+	was, ok := old.(*hujson.Object)
+	is, ok2 := next.(*hujson.Object)
+	if !ok || !ok2 {
+		return next
+	}
+	for i := len(was.Members) - 1; i >= 0; i-- {
+		if memberOf(is, memberName(&was.Members[i])) < 0 {
+			remove(was, i, eol)
+		}
+	}
+	for _, m := range is.Members {
+		switch at := memberOf(was, memberName(&m)); {
+		case at < 0:
+			addMember(was, m, eol)
+		case !bytes.Equal(plainText(was.Members[at].Value), plainText(m.Value)):
+			was.Members[at].Value.Value = m.Value.Value
+		}
+	}
+	return was
+}
+
+func memberOf(obj *hujson.Object, name string) int {
+	return slices.IndexFunc(obj.Members, func(m hujson.ObjectMember) bool { return memberName(&m) == name })
+}
+
+// plainText is a value without white space and comments.
+func plainText(v hujson.Value) []byte {
+	v = v.Clone()
+	v.Minimize()
+	return v.Pack()
+}
+
+// addMember appends a member, on a line of its own where the others have one.
+func addMember(obj *hujson.Object, m hujson.ObjectMember, eol string) {
+	if len(obj.Members) > 0 && !bytes.Contains(obj.Members[0].Name.BeforeExtra, []byte("\n")) && !bytes.Contains(obj.AfterExtra, []byte("/")) {
+		last := &obj.Members[len(obj.Members)-1].Value
+		if last.AfterExtra != nil && len(last.AfterExtra) == 0 { // a trailing comma
+			m.Value.AfterExtra, last.AfterExtra = last.AfterExtra, nil
+		}
+		m.Name.BeforeExtra, m.Value.BeforeExtra = hujson.Extra(" "), obj.Members[0].Value.BeforeExtra
+		obj.Members = append(obj.Members, m)
+		return
+	}
+	outer := string(obj.AfterExtra)
+	insert(obj, memberName(&m), m.Value.Value, eol, outer[strings.LastIndexByte(outer, '\n')+1:])
 }
 
 // spaceOf is the white space in front of a new entry.

@@ -33,7 +33,7 @@ func TestListEntriesAreEditedAlone(t *testing.T) {
 		"insert first":  {ListChange{Action: ListInsert, Value: rule}, []string{"[\n    " + n + ",\n" + a, b, "]"}, ""},
 		"insert second": {ListChange{Action: ListInsert, Index: 1, Value: rule}, []string{a, "\n    " + n + ",", b}, ""},
 		"insert last":   {ListChange{Action: ListInsert, Index: 2, Value: rule}, []string{a, b, "\n    " + n + ",\n  ]"}, ""},
-		"replace":       {ListChange{Action: ListReplace, Index: 1, Value: rule}, []string{a, "/* the second */\n    " + n + ",\n  ]"}, `"b"`},
+		"replace":       {ListChange{Action: ListReplace, Index: 1, Value: rule}, []string{a, "/* the second */\n    {\"id\": \"n\", \"decision\": \"deny\", \"paths\": [\"/x\"]},\n  ]"}, `"b"`},
 		"remove first":  {ListChange{Action: ListRemove}, []string{"// the first", "/* the second */", b}, `"a"`},
 		"remove last":   {ListChange{Action: ListRemove, Index: 1}, []string{a, "// after a", "/* the second */", "]"}, `"b"`},
 		"move down":     {ListChange{Action: ListMove, To: 1}, []string{`"id": "b"`, "// the first", `"id": "a"`, "]"}, ""},
@@ -100,5 +100,35 @@ func TestListChangesThatCannotBe(t *testing.T) {
 		ListChange{Field: "gates.agentgate.file_rules", Action: ListInsert, Index: 1, Value: policy.FileRule{Decision: policy.Allow}})
 	if err != nil || string(inline) != `{"gates":{"agentgate":{"file_rules":[{"decision":"deny"}, {"decision":"allow"}]}}}` {
 		t.Errorf("%s %v", inline, err)
+	}
+}
+
+func TestAnEntryThatIsReplacedKeepsWhatIsTheSame(t *testing.T) {
+	rule := policy.FileRule{ID: "a", Paths: []string{"/x"}, Decision: policy.Deny}
+	off := rule
+	off.Off = true
+	for name, c := range map[string]struct {
+		entry string
+		value policy.FileRule
+		want  string
+	}{
+		"on one line": {`{"id": "a", /* mine */ "paths": ["/x"], "decision": "deny"}`, off,
+			`{"id": "a", /* mine */ "paths": ["/x"], "decision": "deny", "off": true}`},
+		"back on":         {`{"id": "a", "paths": [ "/x" ], "decision": "deny", "off": true}`, rule, `{"id": "a", "paths": [ "/x" ], "decision": "deny"}`},
+		"back on, first":  {`{"off": true, "id": "a", "paths": ["/x"], "decision": "deny"}`, rule, `{ "id": "a", "paths": ["/x"], "decision": "deny"}`},
+		"trailing comma":  {`{"id":"a","paths":["/x"],"decision":"deny",}`, off, `{"id":"a","paths":["/x"],"decision":"deny", "off":true,}`},
+		"comment at last": {"{\"id\": \"a\", \"paths\": [\"/x\"], \"decision\": \"deny\", // now\n \"off\": true}", rule, "{\"id\": \"a\", \"paths\": [\"/x\"], \"decision\": \"deny\" // now\n}"},
+		"on lines": {"{\n      // why\n      \"id\": \"a\",\n      \"paths\": [\n        \"/x\", // one\n      ],\n      \"decision\": \"deny\" // no\n    }", off,
+			"{\n      // why\n      \"id\": \"a\",\n      \"paths\": [\n        \"/x\", // one\n      ],\n      \"decision\": \"deny\", // no\n      \"off\": true\n    }"},
+	} {
+		text := "{\"gates\": {\"agentgate\": {\"file_rules\": [\n    " + c.entry + "\n  ]}}}"
+		out, err := editList("f", []byte(text), ListChange{Field: "gates.agentgate.file_rules", Action: ListReplace, Value: c.value})
+		if want := strings.Replace(text, c.entry, c.want, 1); err != nil || string(out) != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, out, want)
+			continue
+		}
+		if doc := decode("f", out); failure(doc.problems) != nil || doc.config.Gates.AgentGate.FileRules[0].Off != c.value.Off {
+			t.Errorf("%s: %v", name, doc.problems)
+		}
 	}
 }

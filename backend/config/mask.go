@@ -184,7 +184,7 @@ func dropHidden(v *hujson.Value) {
 	}
 	for i := len(obj.Members) - 1; i >= 0; i-- {
 		if isHidden(obj.Members[i].Value.Value) {
-			remove(obj, i)
+			remove(obj, i, "\n")
 			continue
 		}
 		dropHidden(&obj.Members[i].Value)

@@ -134,6 +134,7 @@ func loadProject(dir, parent string) (doc *document, sum string) {
 	doc = decode(path, data)
 	doc.resolve(dir)
 	doc.misplaced(true)
+	doc.rulesHold()
 	return doc, sumOf(data)
 }
 

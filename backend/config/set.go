@@ -102,7 +102,7 @@ func put(obj *hujson.Object, parts []string, raw jsontext.Value, eol, indent str
 		}
 		return put(inner, parts[1:], raw, eol, memberIndent(obj, indent))
 	case raw == nil:
-		remove(obj, at)
+		remove(obj, at, eol)
 		return nil
 	}
 	if len(raw) > maxInline && (raw.Kind() == '[' || raw.Kind() == '{') {
@@ -153,7 +153,7 @@ func insert(obj *hujson.Object, name string, value hujson.ValueTrimmed, eol, out
 }
 
 // remove deletes a member; comments before it go to what follows.
-func remove(obj *hujson.Object, at int) {
+func remove(obj *hujson.Object, at int, eol string) {
 	extra := obj.Members[at].Name.BeforeExtra
 	trailing := at == len(obj.Members)-1 && obj.Members[at].Value.AfterExtra != nil
 	obj.Members = slices.Delete(obj.Members, at, at+1)
@@ -171,5 +171,8 @@ func remove(obj *hujson.Object, at int) {
 	}
 	if bytes.Contains(extra, []byte("/")) {
 		obj.AfterExtra = slices.Concat(bytes.TrimRight(extra, " \t\r\n"), obj.AfterExtra)
+		if !bytes.Contains(obj.AfterExtra, []byte("\n")) {
+			obj.AfterExtra = append(obj.AfterExtra, eol...) // a comment may end with its line
+		}
 	}
 }

@@ -46,6 +46,7 @@ type GateRule struct {
 	Scope    ApprovalScope  `json:"scope,omitempty"` // project or always; empty: Loop's own
 	Rule     string         `json:"rule,omitempty"`  // as JSON, as it stands in its file; empty where it cannot be changed
 	Editable bool           `json:"editable,omitempty"`
+	Off      bool           `json:"off,omitempty"` // the person's, and turned off: it counts for nothing
 
 	Hits       int64     `json:"hits"` // calls of the last 30 days for which it was the rule that decided or asked
 	LastUsed   time.Time `json:"last_used,omitzero"`
@@ -164,6 +165,8 @@ const (
 	RuleChange GateRuleAction = "change"
 	RuleMove   GateRuleAction = "move"
 	RuleRemove GateRuleAction = "remove"
+	RuleOff    GateRuleAction = "off" // it stays in its list and counts for nothing
+	RuleOn     GateRuleAction = "on"
 )
 
 // GateRuleEdit is one change of the person's own rules: those of the settings with the

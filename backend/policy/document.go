@@ -126,7 +126,7 @@ func (r *docReader) syntax(err error) error {
 }
 
 var kindWords = map[jsontext.Kind]string{
-	'n': "null", 'f': "a yes or no", 't': "a yes or no", '"': "a text", '0': "a number", '{': "an object", '[': "a list",
+	'n': "null", 'f': "true or false", 't': "true or false", '"': "a text", '0': "a number", '{': "an object", '[': "a list",
 }
 
 // open takes the token that begins a value of the wanted kind.

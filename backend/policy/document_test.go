@@ -46,6 +46,7 @@ func TestParseRefusesWithAPlaceAndARemedy(t *testing.T) {
 		"long pattern":         {`{"default_decision": "allow", "file_rules": [{"paths": ["/` + strings.Repeat("x", maxPattern) + `"], "decision": "deny"}]}`, 1, 57, "at most"},
 		"bidi in id":           {`{"default_decision": "allow", "file_rules": [{"id": "\u202ex", "decision": "deny"}]}`, 1, 53, "direction"},
 		"tightens twice":       {`{"default_decision": "allow", "tighten": [{"tighten": []}]}`, 1, 44, `no key "tighten"`},
+		"off":                  {`{"default_decision": "allow", "file_rules": [{"decision": "deny", "off": 1}]}`, 1, 74, "must be true or false"},
 		"column of characters": {`{"name": "äöü", "x": 1}`, 1, 17, `no key "x"`},
 	} {
 		_, err := Parse([]byte(c.doc))

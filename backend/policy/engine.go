@@ -72,6 +72,7 @@ func (c *compiler) policy(p Policy) (*Engine, error) {
 		if i > 0 && one.DefaultDecision == "" {
 			one.DefaultDecision = Allow // it says nothing where it has no rule
 		}
+		one = one.inForce()
 		l, err := c.layer(one)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of the texts of a rule.
@@ -110,6 +112,7 @@ func (r *docReader) pathRule(p *PathRule) (Decision, error) {
 		"message":  func() error { return r.words("message", maxMessage, &p.Message) },
 		"advice":   func() error { return r.words("advice", maxMessage, &p.Advice) },
 		"category": func() error { return r.category(&p.Category) },
+		"off":      func() error { return r.flag("off", &p.Off) },
 	})
 	if err == nil && p.Pattern == "" {
 		err = r.fail(at, "The rule has no pattern.", `Write "pattern": "/path/of/the/socket", or "@name" for an abstract one.`)
@@ -126,6 +129,7 @@ func (r *docReader) commandRule(c *CommandRule) (Decision, error) {
 		"message":       func() error { return r.words("message", maxMessage, &c.Message) },
 		"advice":        func() error { return r.words("advice", maxMessage, &c.Advice) },
 		"category":      func() error { return r.category(&c.Category) },
+		"off":           func() error { return r.flag("off", &c.Off) },
 	})
 	return c.Decision, err
 }
@@ -146,6 +150,7 @@ func (r *docReader) fileRule(f *FileRule) (Decision, error) {
 		"message":  func() error { return r.words("message", maxMessage, &f.Message) },
 		"advice":   func() error { return r.words("advice", maxMessage, &f.Advice) },
 		"category": func() error { return r.category(&f.Category) },
+		"off":      func() error { return r.flag("off", &f.Off) },
 	})
 	return f.Decision, err
 }
@@ -199,6 +204,18 @@ func (r *docReader) decision(to *Decision) error {
 	}, (*string)(to))
 }
 
+func (r *docReader) flag(what string, to *bool) error {
+	want := jsontext.Kind('t')
+	if r.dec.PeekKind() == 'f' {
+		want = 'f'
+	}
+	tok, err := r.open(want, what)
+	if err == nil {
+		*to = tok.Bool()
+	}
+	return err
+}
+
 func (r *docReader) category(to *Category) error {
 	known := []Category{Ordinary, Startup, Credential, Socket, Escape, GateOwn}
 	return r.checked("category", func(s string) (string, error) {
@@ -218,6 +235,9 @@ func checkOperation(s string) (string, error) {
 
 func checkFilePattern(s string) (string, error) {
 	_, err := parsePattern(s)
+	if strings.HasPrefix(s, "~") {
+		return "Write /home/* in place of “~”: it is any home.", err
+	}
 	return "Write an absolute glob, e.g. /work/**/*.key.", err
 }
 

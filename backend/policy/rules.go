@@ -55,6 +55,7 @@ type PathRule struct {
 	Message  string   `json:"message,omitempty"`
 	Advice   string   `json:"advice,omitempty"`
 	Category Category `json:"category,omitempty"`
+	Off      bool     `json:"off,omitzero"` // it counts for nothing until it is turned on again
 }
 
 // CommandRule judges a program that is about to be executed. An empty list matches
@@ -67,6 +68,7 @@ type CommandRule struct {
 	Message      string   `json:"message,omitempty"`
 	Advice       string   `json:"advice,omitempty"`
 	Category     Category `json:"category,omitempty"`
+	Off          bool     `json:"off,omitzero"`
 }
 
 // FileRule judges operations on files. An empty list matches everything.
@@ -78,6 +80,7 @@ type FileRule struct {
 	Message    string      `json:"message,omitempty"`
 	Advice     string      `json:"advice,omitempty"`
 	Category   Category    `json:"category,omitempty"`
+	Off        bool        `json:"off,omitzero"`
 }
 
 // Policy is the document that goes with a spawn. In each class the first rule that

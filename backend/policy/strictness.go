@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // strictness orders decisions. A word that nobody knows is as strict as deny.
 func (d Decision) strictness() int {
 	switch d {
@@ -21,12 +23,13 @@ func Tighter(a, b Verdict) Verdict {
 }
 
 // Merge puts together what a spawn goes by. The person's own rules come before the
-// baseline's, except those of the gate itself, which nothing precedes; the person's
-// default decision, where there is one, replaces the baseline's. Each of the projects'
+// baseline's, except those of the gate itself, which nothing precedes, and without those
+// that are off; the person's default decision, where there is one, replaces the baseline's. Each of the projects'
 // policies counts only where it is stricter than what would be decided without it:
 // neither an allow nor an order of rules in a project's file loosens anything. Whether
 // a project's file is trusted at all is for the caller to know.
 func Merge(baseline, person Policy, projects ...Policy) Policy {
+	person = person.inForce()
 	merged := Policy{
 		Name:            baseline.Name,
 		DefaultDecision: baseline.DefaultDecision,
@@ -69,11 +72,26 @@ func flat(p Policy) []Policy {
 type rule interface {
 	PathRule | CommandRule | FileRule
 	category() Category
+	off() bool
 }
 
 func (r PathRule) category() Category    { return r.Category }
 func (r CommandRule) category() Category { return r.Category }
 func (r FileRule) category() Category    { return r.Category }
+
+func (r PathRule) off() bool    { return r.Off }
+func (r CommandRule) off() bool { return r.Off }
+func (r FileRule) off() bool    { return r.Off }
+
+// inForce is p without the rules that are off.
+func (p Policy) inForce() Policy {
+	p.PathRules, p.CommandRules, p.FileRules = rulesOn(p.PathRules), rulesOn(p.CommandRules), rulesOn(p.FileRules)
+	return p
+}
+
+func rulesOn[R rule](rules []R) []R {
+	return slices.DeleteFunc(slices.Clone(rules), func(r R) bool { return r.off() })
+}
 
 // between puts the person's rules after those of the gate itself.
 func between[R rule](baseline, person []R) []R {

@@ -98,3 +98,33 @@ func TestStack(t *testing.T) {
 		t.Error("what tightens is tightened")
 	}
 }
+
+func TestRulesThatAreOffCountForNothing(t *testing.T) {
+	const doc = `{"default_decision":"allow","path_rules":[{"pattern":"/s","decision":"deny","off":true},{"pattern":"/s","decision":"approve"}],` +
+		`"command_rules":[{"commands":["rm"],"decision":"deny","off":true}],` +
+		`"file_rules":[{"paths":["/x"],"operations":["read"],"decision":"deny","off":true},{"paths":["/x"],"operations":["write"],"decision":"approve"}]}`
+	p, err := Parse([]byte(doc))
+	if err != nil || string(p.Encode()) != doc {
+		t.Fatalf("%s %v", p.Encode(), err)
+	}
+	e, err := Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.File(Read, "/x").Decision; got != Allow || e.ReadsMatter() {
+		t.Errorf("a rule that is off decides on a file: %s", got)
+	}
+	if got := e.File(Write, "/x").Decision; got != Approve {
+		t.Errorf("the rule after one that is off says %s", got)
+	}
+	if got := e.Connect("/s").Decision; got != Approve {
+		t.Errorf("the rule for a socket after one that is off says %s", got)
+	}
+	if got := e.Exec(Command{Path: "/bin/rm", Argv: []string{"rm"}}).Decision; got != Allow || e.ExecMatters() {
+		t.Errorf("a rule that is off decides on a program: %s", got)
+	}
+	merged := Merge(Policy{DefaultDecision: Allow}, p)
+	if len(merged.PathRules) != 1 || len(merged.CommandRules) != 0 || len(merged.FileRules) != 1 || len(p.FileRules) != 2 {
+		t.Errorf("%+v", merged)
+	}
+}

@@ -54,16 +54,17 @@ type saying struct {
 	id, message, advice string
 	decision            policy.Decision
 	category            policy.Category
+	off                 bool
 }
 
 func sayingOf(r gate.Rule) saying {
 	switch {
 	case r.Command != nil:
-		return saying{r.Command.ID, r.Command.Message, r.Command.Advice, r.Command.Decision, r.Command.Category}
+		return saying{r.Command.ID, r.Command.Message, r.Command.Advice, r.Command.Decision, r.Command.Category, r.Command.Off}
 	case r.Path != nil:
-		return saying{r.Path.ID, r.Path.Message, r.Path.Advice, r.Path.Decision, r.Path.Category}
+		return saying{r.Path.ID, r.Path.Message, r.Path.Advice, r.Path.Decision, r.Path.Category, r.Path.Off}
 	}
-	return saying{r.File.ID, r.File.Message, r.File.Advice, r.File.Decision, r.File.Category}
+	return saying{r.File.ID, r.File.Message, r.File.Advice, r.File.Decision, r.File.Category, r.File.Off}
 }
 
 // called is a rule with an id in the place of its own.
@@ -80,6 +81,23 @@ func called(r gate.Rule, id string) gate.Rule {
 	}
 	c := *r.File
 	c.ID = id
+	return gate.Rule{File: &c}
+}
+
+// switched is a rule that is off, or on.
+func switched(r gate.Rule, off bool) gate.Rule {
+	switch {
+	case r.Command != nil:
+		c := *r.Command
+		c.Off = off
+		return gate.Rule{Command: &c}
+	case r.Path != nil:
+		c := *r.Path
+		c.Off = off
+		return gate.Rule{Path: &c}
+	}
+	c := *r.File
+	c.Off = off
 	return gate.Rule{File: &c}
 }
 
@@ -104,7 +122,7 @@ func idOf(r gate.Rule) string {
 	if id := sayingOf(r).id; id != "" {
 		return id
 	}
-	sum := sha256.Sum256([]byte(r.JSON()))
+	sum := sha256.Sum256([]byte(switched(r, false).JSON())) // its hits stay its own while it is off
 	return "rule-" + hex.EncodeToString(sum[:4])
 }
 

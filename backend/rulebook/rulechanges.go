@@ -52,8 +52,13 @@ func (b *Book) Edit(ctx context.Context, e core.GateRuleEdit) error {
 		if c.rule, err = parseRule(e.Class, e.Was); err != nil {
 			return err
 		}
+	case core.RuleOff, core.RuleOn:
+		c.action = core.RuleChange
+		if c.rule, err = t.turned(e); err != nil {
+			return err
+		}
 	default:
-		return core.Fail(core.CodeInvalid, nil, "That is no change of a rule.", "Say add, change, move or remove.")
+		return core.Fail(core.CodeInvalid, nil, "That is no change of a rule.", "Say add, change, move, remove, off or on.")
 	}
 	b.Answers.mu.Lock()
 	defer b.Answers.mu.Unlock()
@@ -77,6 +82,24 @@ func (b *Book) Edit(ctx context.Context, e core.GateRuleEdit) error {
 
 var doneWords = map[core.GateRuleAction]string{
 	core.RuleAdd: "Added: ", core.RuleChange: "Changed to: ", core.RuleMove: "Moved: ", core.RuleRemove: "Removed: ",
+	core.RuleOff: "Turned off: ", core.RuleOn: "Turned on: ",
+}
+
+// turned is the rule that a change turns off or on.
+func (t *table) turned(e core.GateRuleEdit) (gate.Rule, error) {
+	r, err := parseRule(e.Class, e.Was)
+	if err != nil {
+		return r, err
+	}
+	off := e.Action == core.RuleOff
+	if sayingOf(r).off == off {
+		return r, core.Fail(core.CodeInvalid, nil, "The rule is "+string(e.Action)+" already.", "Look at the rules again.")
+	}
+	r = switched(r, off)
+	if off {
+		return r, nil // it may be one that could not be stored today
+	}
+	return r, t.refuses(r)
 }
 
 // changed has pages read the rules again.

@@ -207,7 +207,7 @@ func (h *Hits) fill(t *table, tree []core.ChannelID, now time.Time) {
 		if s.LastUsed.After(known) {
 			known = s.LastUsed
 		}
-		s.Stale = now.Sub(known) > staleAfter
+		s.Stale = !s.Off && now.Sub(known) > staleAfter
 	}
 }
 

@@ -34,7 +34,8 @@ type Book struct {
 // maxRecent is how many decisions rules are tried on.
 const maxRecent = 500
 
-// row is one line of the list, with the rules that it stands for.
+// row is one line of the list, with the rules that it stands for: none where it is the
+// default, or off.
 type row struct {
 	shown   core.GateRule
 	rules   []gate.Rule
@@ -167,7 +168,8 @@ func (t *table) persons(
 		class, written := classOf(r), r.JSON()
 		i := index[class]
 		index[class]++
-		r = called(r, idOf(r))
+		off := sayingOf(r).off
+		r = called(switched(r, false), idOf(r))
 		now := asPlanned(with(policy.Policy{}, r), t.name)
 		if t.name == policy.NameSystem {
 			now = unasked(now)
@@ -178,7 +180,10 @@ func (t *table) persons(
 		}
 		patterns, args := t.patterns(r, false)
 		s := shownOf(in[0], origin, i, patterns, args)
-		s.Path, s.Scope, s.Rule, s.Editable = path, scope, written, true
+		s.Path, s.Scope, s.Rule, s.Editable, s.Off = path, scope, written, true, off
+		if off {
+			in = nil
+		}
 		if line != nil {
 			s.Line = line("gates.agentgate."+string(class), i)
 		}
@@ -303,7 +308,7 @@ func leavesNothing(earlier, later row) bool {
 func (t *table) version() string {
 	h := sha256.New()
 	for _, r := range t.rows {
-		h.Write([]byte(string(r.shown.Origin) + r.shown.ID + r.shown.Decision + strconv.Itoa(r.project)))
+		h.Write([]byte(string(r.shown.Origin) + r.shown.ID + r.shown.Decision + strconv.Itoa(r.project) + strconv.FormatBool(r.shown.Off)))
 		for _, one := range r.rules {
 			h.Write([]byte(one.JSON()))
 		}

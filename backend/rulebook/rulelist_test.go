@@ -211,6 +211,7 @@ func TestListSaysWhatDecides(t *testing.T) {
 	if _, err := r.Answers.Remember(t.Context(), core.ScopeProject, "app", allow("/home/ana/.npmrc")); err != nil {
 		t.Fatal(err)
 	}
+	r.write(r.source.Path(), strings.Replace(personsRules, `"approve"}]`, `"approve", "off": true}]`, 1))
 	ch := core.Channel{ID: "app", Kind: core.KindProject, Dir: r.dir}
 	spec, _ := r.Spec(t.Context(), ch)
 	for _, name := range []string{policy.NameAgent, policy.NamePerson, policy.NameSystem, policy.NamePlan} {

@@ -147,7 +147,7 @@ func (b *Book) Try(ctx context.Context, req core.GateTryRequest) (core.GateTry, 
 		return core.GateTry{}, err
 	}
 	if c := req.Candidate; c != nil {
-		if err := t.insert(*c); err != nil {
+		if _, err := t.insert(*c); err != nil {
 			return core.GateTry{}, err
 		}
 	}
@@ -258,12 +258,15 @@ func (t *table) steps(c call, decides int) (out []core.GateTryStep) {
 
 var verbOf = map[policy.Decision]string{policy.Allow: "allow", policy.Approve: "ask", policy.Deny: "deny"}
 
-// insert puts a candidate into the table, at the place that it would have.
-func (t *table) insert(c core.GateCandidate) error {
+// insert puts a candidate into the table, at the place that it would have, and says which
+// row it is.
+func (t *table) insert(c core.GateCandidate) (at int, err error) {
 	r, err := parseRule(c.Class, c.Rule)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	off := sayingOf(r).off
+	r = switched(r, false)
 	origin := core.RuleYours
 	if c.Scope == core.ScopeProject {
 		origin = core.RuleRemembered
@@ -271,7 +274,10 @@ func (t *table) insert(c core.GateCandidate) error {
 	in := rulesOf(asPlanned(with(policy.Policy{}, called(r, idOf(r))), t.name))
 	patterns, args := t.patterns(r, false)
 	one := row{rules: in, shown: shownOf(called(r, idOf(r)), origin, c.Index, patterns, args)}
-	at := slices.IndexFunc(t.rows, func(o row) bool {
+	if one.shown.Off = off; off {
+		one.rules = nil
+	}
+	at = slices.IndexFunc(t.rows, func(o row) bool {
 		return o.shown.Origin == origin && o.shown.Class == c.Class && o.shown.Index >= c.Index
 	})
 	if at < 0 { // at the end of its list: before the first row that comes after it
@@ -287,7 +293,7 @@ func (t *table) insert(c core.GateCandidate) error {
 		t.rows[i].shown.Number, t.rows[i].shown.ShadowedBy = i+1, 0
 	}
 	t.shadowed()
-	return nil
+	return at, nil
 }
 
 // maxMatched bounds the decisions that are listed for a candidate.
@@ -307,6 +313,7 @@ func (b *Book) Matches(ctx context.Context, id core.ChannelID, c core.GateCandid
 	if err != nil {
 		return core.GateRuleMatches{}, err
 	}
+	r = switched(r, false) // one that is off would match the same
 	patterns, _ := t.patterns(r, false)
 	out := core.GateRuleMatches{Text: textOf(r, patterns), Of: len(recent)}
 	for _, rec := range (row{rules: []gate.Rule{r}}).matching(recent) {
@@ -323,19 +330,15 @@ func (b *Book) Matches(ctx context.Context, id core.ChannelID, c core.GateCandid
 	if err := t.refuses(r); err != nil {
 		out.Refused = core.AsFailure(err)
 	}
-	before := map[int]bool{}
-	for _, o := range t.rows {
-		before[o.shown.Number] = o.shown.ShadowedBy > 0
-	}
-	if err := t.insert(c); err != nil {
+	own, err := t.insert(c)
+	if err != nil {
 		return out, err
 	}
-	own := slices.IndexFunc(t.rows, func(o row) bool { return len(o.rules) == 1 && o.shown.ID == idOf(r) })
 	for i, o := range t.rows {
 		switch by := o.shown.ShadowedBy; {
 		case i == own && by > 0:
 			out.ShadowedBy = t.rows[by-1].shown.ID
-		case own >= 0 && by == own+1 && i != own:
+		case by == own+1:
 			out.Shadows = append(out.Shadows, o.shown.ID)
 		}
 	}

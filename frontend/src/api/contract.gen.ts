@@ -449,6 +449,7 @@ export type GateRule = {
   scope?: ApprovalScope; // project or always; empty: Loop's own
   rule?: string; // as JSON, as it stands in its file; empty where it cannot be changed
   editable?: boolean;
+  off?: boolean; // the person's, and turned off: it counts for nothing
   hits: number; // calls of the last 30 days for which it was the rule that decided or asked
   last_used?: string;
   stale?: boolean; // the person's or project's, and without a hit in 90 days
@@ -456,7 +457,7 @@ export type GateRule = {
   recent: number; // recent decisions on calls that it matches by itself
 };
 
-export type GateRuleAction = "add" | "change" | "move" | "remove";
+export type GateRuleAction = "add" | "change" | "move" | "remove" | "off" | "on";
 
 export type GateRuleClass = "file_rules" | "command_rules" | "path_rules" | "default";
 
