@@ -87,7 +87,7 @@ func opening(v Variant, a architecture, flags int) node {
 		return pass
 	}
 	read := node(pass)
-	if v == AgentReads {
+	if v == AgentReads || v == Debuggers {
 		read = has(flags, a.directory, pass, notify)
 	}
 	return has(flags, unix.O_PATH, pass, none(flags, unix.O_ACCMODE|unix.O_CREAT|unix.O_TRUNC|tmpfile, read, notify))

@@ -33,6 +33,11 @@ func (c call) node(t *testing.T, v Variant, a architecture) node {
 			t.Fatalf("calls.txt: %s has no rule for its arguments", c.name)
 		}
 		return rule(v, a)
+	case "debug":
+		if v == Debuggers {
+			return notify
+		}
+		return deny(unix.EPERM)
 	}
 	e, ok := errnos[c.what]
 	if !ok {

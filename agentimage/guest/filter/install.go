@@ -23,6 +23,10 @@ const (
 	AgentReads
 	// Static only refuses: it has no listener, for sidecars, which have no supervisor.
 	Static
+	// Debuggers is AgentReads, and hands over the calls by which programs debug each other
+	// instead of refusing them. It is only for behind a Fence that has an ABI: there the
+	// kernel keeps them within the fence.
+	Debuggers
 )
 
 func (v Variant) String() string {
@@ -33,6 +37,8 @@ func (v Variant) String() string {
 		return "agent-reads"
 	case Static:
 		return "static"
+	case Debuggers:
+		return "debuggers"
 	}
 	return fmt.Sprintf("variant %d", int(v))
 }
@@ -115,6 +121,8 @@ func program(v Variant) ([]unix.SockFilter, error) {
 		data = agentReadsProgram
 	case Static:
 		data = staticProgram
+	case Debuggers:
+		data = debuggersProgram
 	default:
 		return nil, fmt.Errorf("install a filter: there is no %s", v)
 	}

@@ -12,4 +12,6 @@ var (
 	agentReadsProgram []byte
 	//go:embed programs/static-amd64.bpf
 	staticProgram []byte
+	//go:embed programs/debuggers-amd64.bpf
+	debuggersProgram []byte
 )

@@ -12,4 +12,6 @@ var (
 	agentReadsProgram []byte
 	//go:embed programs/static-arm64.bpf
 	staticProgram []byte
+	//go:embed programs/debuggers-arm64.bpf
+	debuggersProgram []byte
 )

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the programs and notified_*.go")
 
-var variants = []Variant{Agent, AgentReads, Static}
+var variants = []Variant{Agent, AgentReads, Static, Debuggers}
 
 func programFile(v Variant, a architecture) string {
 	return filepath.Join("programs", fmt.Sprintf("%s-%s.bpf", v, a.name))
@@ -56,12 +56,12 @@ func compare(t *testing.T, name string, want []byte) {
 	}
 }
 
-// notifiedSource is the table of calls that Agent or AgentReads may notify.
+// notifiedSource is the table of calls that an agent's filter may notify.
 func notifiedSource(t *testing.T, calls []call, a architecture) []byte {
 	t.Helper()
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool {
 		_, here := c.numbers[a.name]
-		return !here || !notifies(c.node(t, AgentReads, a))
+		return !here || !notifies(c.node(t, Debuggers, a))
 	})
 	slices.SortFunc(calls, func(x, y call) int { return int(x.numbers[a.name]) - int(y.numbers[a.name]) })
 	var b strings.Builder

@@ -36,7 +36,7 @@ func rawCalls() []raw {
 		refused("io_uring_setup", unix.SYS_IO_URING_SETUP, enosys, 1, 0),
 		refused("clone3", unix.SYS_CLONE3, enosys, 0, 0),
 		refused("a number above the table", 9999, enosys),
-		refused("ptrace", unix.SYS_PTRACE, eperm, unix.PTRACE_TRACEME),
+		refused("ptrace", unix.SYS_PTRACE, eperm, unix.PTRACE_ATTACH, none), // TRACEME would stop the bare child at its next signal
 		refused("process_vm_readv", unix.SYS_PROCESS_VM_READV, eperm, none),
 		refused("pidfd_getfd", unix.SYS_PIDFD_GETFD, eperm, none),
 		refused("kcmp", unix.SYS_KCMP, eperm, none, none),

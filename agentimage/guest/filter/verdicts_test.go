@@ -13,7 +13,7 @@ import (
 
 // verdicts are what the programs must say of calls with arguments, written by hand: a
 // rule of arguments_test.go that says something else is wrong. The third and fourth
-// column are Agent and AgentReads, the last one is Static.
+// column are Agent and AgentReads, the last one is Static; Debuggers is as AgentReads.
 var verdicts = []struct {
 	name               string
 	args               []uint64
@@ -170,7 +170,7 @@ func TestVerdictsOnArguments(t *testing.T) {
 			if !ok {
 				continue // arm64 has no open
 			}
-			want := []verdict{c.agent, c.reads, c.only}[v]
+			want := []verdict{c.agent, c.reads, c.only, c.reads}[v]
 			if have := run(n, a.flags(c.args)...); have != want {
 				t.Errorf("%s%#x: %s, want %s", c.name, c.args, have, want)
 			}
@@ -229,6 +229,10 @@ func TestVerdictsOnEveryNumber(t *testing.T) {
 				}
 			case "EPERM":
 				want = refusal
+			case "debug":
+				if want = refusal; v == Debuggers {
+					want = notify
+				}
 			}
 			if have := run(n); have != want {
 				t.Errorf("%d %s: %s, want %s", n, byNumber[n].name, have, want)
