@@ -35,7 +35,7 @@ func (s *Supervisor) viewFor(c *call) *view {
 
 // newView compiles nothing; it only asks once what a judge knows of agents.
 func newView(j Judge, version int64) *view {
-	v := &view{Judge: j, version: version}
+	v := &view{Judge: j, version: version, debuggers: debuggers(j)}
 	if a, ok := j.(AgentsJudge); ok {
 		if files, stricter := a.Agents(); stricter != nil {
 			v.files, v.agents = files, &view{Judge: stricter, version: version}

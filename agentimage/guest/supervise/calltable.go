@@ -48,4 +48,8 @@ var common = map[int]disposition{
 	unix.SYS_SENDTO:   {"sendto", free, decodeSendto},
 	unix.SYS_EXECVE:   {"execve", free, decodeExecve},
 	unix.SYS_EXECVEAT: {"execveat", free, decodeExecveat},
+
+	unix.SYS_PTRACE:            {"ptrace", free, decodePtrace},
+	unix.SYS_PROCESS_VM_READV:  {"process_vm_readv", free, decodeOtherMemory},
+	unix.SYS_PROCESS_VM_WRITEV: {"process_vm_writev", free, decodeOtherMemory},
 }

@@ -149,12 +149,6 @@ func init() {
 			}
 		}
 	}
-	acts["tracing"] = func([]string) {
-		cmd := exec.Command("/bin/true")
-		cmd.Stderr = os.Stdout
-		cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
-		fmt.Println("start", name(cmd.Run()))
-	}
 	acts["shell"] = func(args []string) {
 		cmd := exec.Command("/bin/bash", "-c", args[0])
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
@@ -267,17 +261,6 @@ func TestAnonymousPrograms(t *testing.T) {
 	}
 	if !strings.Contains(p.errs.String(), "only in memory") {
 		t.Errorf("the program was told %q", p.errs.String())
-	}
-}
-
-// TestTracedIsRefused (A14): who is traced already cannot be looked at.
-func TestTracedIsRefused(t *testing.T) {
-	if !keeper(t) {
-		return
-	}
-	got := trace(t, &rules{}, "tracing").wait(t)
-	if !strings.Contains(got, "start EPERM") || !strings.Contains(got, "strace") {
-		t.Errorf("got %q", got)
 	}
 }
 

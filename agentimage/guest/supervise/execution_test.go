@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/threads"
 	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 // traced is an act whose keeper traces what it executes.
@@ -33,6 +35,12 @@ type traced struct {
 // trace runs an act as the agent, supervised and traced.
 func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	t.Helper()
+	return traceAsking(t, judge, noQuestions, act, args...)
+}
+
+// traceAsking is trace with somebody who answers.
+func traceAsking(t testing.TB, judge Judge, ask func(context.Context, wire.Approval) wire.Answer, act string, args ...string) *traced {
+	t.Helper()
 	p := launch(t, "filter", act, args...)
 	tr := &traced{launched: p, ended: make(chan syscall.WaitStatus, 1), over: make(chan struct{})}
 	tracer := threads.NewTracer()
@@ -45,7 +53,7 @@ func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 		})
 	}()
 	uid := agentID(t)
-	s, err := Start(Options{Listener: p.listener, SpawnID: "s1", Judge: judge, Ask: noQuestions, Tracer: tracer,
+	s, err := Start(Options{Listener: p.listener, SpawnID: "s1", Judge: judge, Ask: ask, Tracer: tracer,
 		Denied: func(d denial.Denial) {
 			if d.By == "exchanged" {
 				tr.denied.Add(1)

@@ -88,11 +88,12 @@ const DefaultReceivers = 4
 // view is one whole version of a policy; a call is decided by one.
 type view struct {
 	Judge
-	version int64
-	files   []string // of agents
-	agents  *view    // decides the calls of agents in its place; nil where there are none
-	once    sync.Once
-	links   []linked // set by follow
+	version   int64
+	debuggers bool     // programs may debug each other; never agents in a person's spawn
+	files     []string // of agents
+	agents    *view    // decides the calls of agents in its place; nil where there are none
+	once      sync.Once
+	links     []linked // set by follow
 }
 
 // stricter returns the verdict that allows less; of equals the first.
