@@ -11,7 +11,7 @@ func TestAgents(t *testing.T) {
 	deny := func(path string) []FileRule {
 		return []FileRule{{Paths: []string{path}, Operations: []Operation{Read, Write}, Decision: Deny}}
 	}
-	p := Policy{Name: "person", DefaultDecision: Allow, FileRules: deny("/keys"),
+	p := Policy{Name: "person", DefaultDecision: Allow, Debuggers: true, FileRules: deny("/keys"),
 		Agents: &Agents{Files: []string{"/usr/bin/claude"}, Policy: Policy{Name: "agent", DefaultDecision: Allow, FileRules: deny("/startup"),
 			Tighten: []Policy{{FileRules: deny("/project")}}}}}
 	read, err := Parse(p.Encode())
@@ -34,6 +34,9 @@ func TestAgents(t *testing.T) {
 	if e, err := Compile(only); err != nil || !e.ReadsMatter() {
 		t.Errorf("reads of agents alone pass: %v", err)
 	}
+	if !e.Debuggers() || agents.Debuggers() {
+		t.Errorf("the person's programs may debug each other: %t, an agent them: %t", e.Debuggers(), agents.Debuggers())
+	}
 	for path, want := range map[string][2]Decision{
 		"/keys": {Deny, Deny}, "/startup": {Allow, Deny}, "/project": {Allow, Deny}, "/else": {Allow, Allow},
 	} {
@@ -49,6 +52,9 @@ func TestAgents(t *testing.T) {
 		`{"default_decision":"allow","agents":{"files":["/claude"],"policy":{}}}`,
 		`{"default_decision":"allow","agents":{"files":["/claude"],"policy":{"default_decision":"allow","agents":{}}}}`,
 		`{"default_decision":"allow","tighten":[{"agents":{}}]}`,
+		`{"default_decision":"allow","tighten":[{"debuggers":true}]}`,
+		`{"default_decision":"allow","debuggers":1}`,
+		`{"default_decision":"allow","agents":{"files":["/claude"],"policy":{"default_decision":"allow","debuggers":true}}}`,
 	} {
 		if _, err := Parse([]byte(bad)); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%s: %v", bad, err)

@@ -213,7 +213,8 @@ func (b *baseline) own() {
 
 func (b *baseline) escape() {
 	b.file("escape.memory", Escape, Deny, access,
-		says{"This file is the memory of a process or of the computer. A debugger does not work under the gate.", ""},
+		says{"This file is the memory of a process or of the computer.",
+			"A debugger works only where the person's settings have gates.agentgate.debuggers, and without this file."},
 		"/proc/*/mem", "/proc/*/task/*/mem", "/proc/kcore", "/proc/kmem", "/dev/mem", "/dev/kmem", "/dev/port")
 	b.file("escape.kernel", Escape, Deny, mutations,
 		says{"This changes the settings of the kernel that all containers and the computer share.",

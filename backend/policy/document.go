@@ -204,6 +204,19 @@ func (r *docReader) list(what string, element func() error) error {
 	}
 }
 
+// truth reads a yes or no.
+func (r *docReader) truth(what string, to *bool) error {
+	kind := r.dec.PeekKind()
+	if kind != 't' {
+		kind = 'f'
+	}
+	tok, err := r.open(kind, what)
+	if err == nil {
+		*to = tok.Bool()
+	}
+	return err
+}
+
 // text reads a string and where it begins.
 func (r *docReader) text(what string) (s string, at int, err error) {
 	at = r.start()

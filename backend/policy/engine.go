@@ -16,6 +16,7 @@ type Engine struct {
 	layers []layer // the policy, then what tightens it
 	reads  bool
 	execs  bool
+	debugs bool
 	files  []string // of agents
 	agents *Engine  // what they go by, with these layers
 }
@@ -43,8 +44,12 @@ type compiler struct{ nodes int }
 // matter: the filter is the same for all.
 func (c *compiler) whole(p Policy) (*Engine, error) {
 	e, err := c.policy(p)
-	if err != nil || p.Agents == nil {
-		return e, err
+	if err != nil {
+		return nil, err
+	}
+	e.debugs = p.Debuggers
+	if p.Agents == nil {
+		return e, nil
 	}
 	inner, files := p.Agents.Policy, p.Agents.Files
 	if inner.Agents != nil {
@@ -262,6 +267,10 @@ func (e *Engine) Connect(target string) Verdict {
 		return l.otherwise
 	})
 }
+
+// Debuggers tells whether the programs of the spawn may debug each other. An agent that a
+// person starts may not: it would reach programs that may do more.
+func (e *Engine) Debuggers() bool { return e.debugs }
 
 // ReadsMatter tells whether some rule could refuse a read or ask for one. Where it is
 // false, the supervisor need not see opens that only read.

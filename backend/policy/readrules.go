@@ -54,6 +54,7 @@ func (r *docReader) policy(p *Policy, in place) error {
 	}
 	if in == wholePolicy {
 		fields["agents"] = func() error { return r.agents(p) }
+		fields["debuggers"] = func() error { return r.truth("debuggers", &p.Debuggers) }
 	}
 	if err := r.object("a policy", fields); err != nil {
 		return err

@@ -97,6 +97,9 @@ type Policy struct {
 	// Agents are programs that go by a policy of their own as well. Only a whole policy has
 	// them.
 	Agents *Agents `json:"agents,omitempty"`
+	// Debuggers has the programs of the spawn debug each other, but not its Agents. Then
+	// command rules are advice for all of them. Only a whole policy has it.
+	Debuggers bool `json:"debuggers,omitempty"`
 }
 
 // Agents are programs that a person may start under a policy of their own, whatever they

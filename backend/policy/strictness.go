@@ -37,6 +37,7 @@ func Merge(baseline, person Policy, projects ...Policy) Policy {
 		CommandRules:    between(baseline.CommandRules, person.CommandRules),
 		FileRules:       between(baseline.FileRules, person.FileRules),
 		Agents:          baseline.Agents,
+		Debuggers:       person.Debuggers,
 	}
 	if person.DefaultDecision != "" {
 		merged.DefaultDecision = person.DefaultDecision
@@ -60,7 +61,7 @@ func Stack(a, b Policy) Policy {
 // flat is p without a Tighten, and what it has in it.
 func flat(p Policy) []Policy {
 	inner := p.Tighten
-	p.Tighten, p.Agents = nil, nil
+	p.Tighten, p.Agents, p.Debuggers = nil, nil, false
 	all := []Policy{p}
 	for _, q := range inner {
 		all = append(all, flat(q)...)
