@@ -109,6 +109,8 @@ type Info struct {
 	// own and that its program has let go, or left behind: at most MaxDetached, each
 	// cut to MaxCommand bytes.
 	Detached []string `json:"detached,omitempty"`
+	// Debuggers says that the filter of a supervised spawn lets its programs debug each other.
+	Debuggers bool `json:"debuggers,omitzero"`
 }
 
 // Exit is how a process ended: Code is 128+n when a signal did it.

@@ -32,12 +32,15 @@ const ackTimeout = 20 * time.Second
 
 // confinement is what the stage does about supervision.
 type confinement struct {
-	Spawn string
-	Reads bool // opens that only read are handed over as well
+	Spawn   string
+	Variant filter.Variant
 }
 
 // errAbove ends a stage whose keeper has gone: nobody would answer its calls.
 var errAbove = errors.New("the supervisor has ended")
+
+// errNoFence ends a stage whose programs may debug others, and could reach any.
+var errNoFence = errors.New("programs may only debug each other behind Landlock, which is not here")
 
 // confine puts the fence and the filter on the calling thread, which is locked, will
 // execute the program and has no privilege left. What it installs is inherited by
@@ -49,14 +52,14 @@ func confine(c confinement, keeper socket) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ask to end with the supervisor: %w", err)
 	}
-	if _, err := filter.Landlock(); err != nil {
+	fence, err := filter.Landlock()
+	if err != nil {
 		return err
 	}
-	variant := filter.Agent
-	if c.Reads {
-		variant = filter.AgentReads
+	if c.Variant == filter.Debuggers && fence.ABI == 0 {
+		return errNoFence
 	}
-	listener, err := filter.Install(variant)
+	listener, err := filter.Install(c.Variant)
 	if err != nil {
 		return err
 	}

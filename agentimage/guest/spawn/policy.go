@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"loop/agentimage/guest/denial"
+	"loop/agentimage/guest/filter"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -59,9 +60,9 @@ var (
 		"the program began under a policy without rules for reads, so that its reads pass; a policy that has some needs a new start")
 )
 
-// govern finds the policy of a spawn: its own, or else the table's. A container of the
-// gate runs nothing without one.
-func (tab *Table) govern(req wire.Spawn, body Body) (d document, reads bool, err error) {
+// govern finds the policy of a spawn, its own or else the table's, and the filter for it. A
+// container of the gate runs nothing without one.
+func (tab *Table) govern(req wire.Spawn, body Body) (d document, v filter.Variant, err error) {
 	if req.Policy != nil {
 		d = document{*req.Policy, body.Policy}
 	} else {
@@ -73,13 +74,32 @@ func (tab *Table) govern(req wire.Spawn, body Body) (d document, reads bool, err
 		if tab.cfg.Gated {
 			err = errNoPolicy
 		}
-		return d, false, err
+		return d, v, err
 	}
 	engine, err := compile(d.head, d.doc)
 	if err != nil {
-		return d, false, err
+		return d, v, err
 	}
-	return d, engine.ReadsMatter(), nil
+	v, err = variantFor(engine, filter.LandlockABI)
+	return d, v, err
+}
+
+// variantFor is the filter for a policy. Without Landlock nothing would keep a debugger
+// within its spawn, so that there debuggers stay refused whatever the policy says.
+func variantFor(e *policy.Engine, landlock func() (int, error)) (filter.Variant, error) {
+	if e.Debuggers() {
+		abi, err := landlock()
+		if err != nil {
+			return filter.Agent, err
+		}
+		if abi > 0 {
+			return filter.Debuggers, nil
+		}
+	}
+	if e.ReadsMatter() {
+		return filter.AgentReads, nil
+	}
+	return filter.Agent, nil
 }
 
 // SetPolicy gives a policy to one spawn, or with an empty id to those to come that bring
@@ -117,7 +137,7 @@ func (tab *Table) SetPolicy(ctx context.Context, id string, head wire.Policy, do
 		p.policy = next
 		return next.state(false), nil
 	}
-	if engine.ReadsMatter() && !p.reads {
+	if engine.ReadsMatter() && p.variant == filter.Agent {
 		return wire.PolicyState{}, errReads
 	}
 	if err := p.keep.Load().setPolicy(ctx, next); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"loop/agentimage/guest/filter"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -125,5 +126,34 @@ func TestReadsNeedAStart(t *testing.T) {
 	req, body := ruled(sh("true"), doc)
 	if _, err := p.tab.SetPolicy(t.Context(), "a", *req.Policy, body.Policy); code(err) != wire.CodePolicy {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDebuggersNeedLandlock: without it nothing keeps them within their spawn, so that the
+// filter refuses them as if the policy did not have them.
+func TestDebuggersNeedLandlock(t *testing.T) {
+	reads := []policy.FileRule{{Paths: []string{"/secret"}, Operations: []policy.Operation{policy.Read}, Decision: policy.Deny}}
+	broken := errors.New("no answer")
+	for name, c := range map[string]struct {
+		policy policy.Policy
+		abi    int
+		err    error
+		want   filter.Variant
+	}{
+		"Landlock":           {policy.Policy{Debuggers: true}, 1, nil, filter.Debuggers},
+		"without":            {policy.Policy{Debuggers: true}, 0, nil, filter.Agent},
+		"without, and reads": {policy.Policy{Debuggers: true, FileRules: reads}, 0, nil, filter.AgentReads},
+		"nobody knows":       {policy.Policy{Debuggers: true}, 0, broken, filter.Agent},
+		"not asked for":      {policy.Policy{FileRules: reads}, 7, broken, filter.AgentReads},
+	} {
+		c.policy.DefaultDecision = policy.Allow
+		e, err := policy.Compile(c.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := variantFor(e, func() (int, error) { return c.abi, c.err })
+		if v != c.want || (err != nil) != (name == "nobody knows") {
+			t.Errorf("%s: %s, %v", name, v, err)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/filter"
 	"loop/backend/wire"
 )
 
@@ -31,8 +32,8 @@ type proc struct {
 	key [32]byte
 	req wire.Spawn
 
-	supervised bool // written once, as reads
-	reads      bool // its filter hands over opens that only read
+	supervised bool           // written once, as variant
+	variant    filter.Variant // of its filter, where it is supervised
 	policyMu   sync.Mutex
 	policy     document
 
@@ -76,7 +77,8 @@ func fingerprint(req wire.Spawn, body Body) [32]byte {
 func (p *proc) isReady() bool { return isClosed(p.ready) && p.startErr == nil }
 
 func (p *proc) info() wire.Info {
-	i := wire.Info{ID: p.id, Pid: p.pid, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
+	i := wire.Info{ID: p.id, Pid: p.pid, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load(),
+		Debuggers: p.variant == filter.Debuggers}
 	for _, o := range p.outlets {
 		base, end, paused := o.State()
 		switch o.name {

@@ -147,7 +147,7 @@ func (p *proc) stageConfig(body Body) stageConfig {
 	}
 	if p.supervised {
 		c.Env = gateEnv(c.Env, p.tab.policyPath(p.id))
-		c.Gate = &confinement{Spawn: p.id, Reads: p.reads}
+		c.Gate = &confinement{Spawn: p.id, Variant: p.variant}
 	}
 	return c
 }

@@ -124,7 +124,7 @@ func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Bod
 
 func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
 	key := fingerprint(req, body)
-	rules, reads, govErr := tab.govern(req, body)
+	rules, variant, govErr := tab.govern(req, body)
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	if p, ok := tab.spawns[id]; ok {
@@ -143,7 +143,7 @@ func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
 		return nil, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
 	p := newProc(tab, id, key, req)
-	p.policy, p.reads, p.supervised = rules, reads, rules.doc != nil
+	p.policy, p.variant, p.supervised = rules, variant, rules.doc != nil
 	tab.spawns[id] = p
 	tab.wg.Go(func() { // before the lock goes, so that Close cannot miss it
 		p.run(body)
