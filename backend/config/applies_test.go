@@ -20,7 +20,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"proxies.http_proxy": live, "proxies.https_proxy": live, "proxies.no_proxy": live, "mcp.servers": live,
 		"gates.agentgate.enabled": live, "gates.agentgate.mode": live, "gates.agentgate.default_decision": live, "gates.agentgate.path_rules": live,
 		"gates.agentgate.command_rules": live, "gates.agentgate.file_rules": live, "gates.agentgate.timeout_sec": live,
-		"gates.agentgate.modes": live, "gates.agentgate.hold_until_back": live, "gates.agentgate.dialog": live,
+		"gates.agentgate.modes": live, "gates.agentgate.hold_until_back": live, "gates.agentgate.dialog": live, "gates.agentgate.debuggers": live,
 		"api_addr": restart, "guest_transport": live, "api_advertise_url": live,
 		"db_path": restart, "log_file": restart, "log_level": live, "log_format": restart, "extra_ca_files": live, "docker_host": restart,
 		"theme": live, "font_sizes.sidebar": live, "font_sizes.chat": live, "font_sizes.terminal": live, "font_sizes.editor": live, "font_sizes.panels": live,

@@ -31,6 +31,7 @@ type AgentGate struct {
 	FileRules       []policy.FileRule    `json:"file_rules" merge:"append" project:"tighten"`
 	TimeoutSec      int                  `json:"timeout_sec" default:"300" min:"10" max:"86400" unit:"seconds" project:"never"`
 	HoldUntilBack   bool                 `json:"hold_until_back" default:"false" project:"never"`
+	Debuggers       bool                 `json:"debuggers" default:"false" project:"never"`
 	Dialog          string               `json:"dialog" default:"\"hidden\"" oneof:"hidden,always,never" project:"never"`
 }
 

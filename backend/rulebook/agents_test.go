@@ -8,6 +8,22 @@ import (
 	"loop/backend/policy"
 )
 
+// TestWhoMayDebug: the setting counts for agents and for plain shells, not for agents in
+// these, nor for a run that plans or what Loop starts by itself.
+func TestWhoMayDebug(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		for name, may := range map[string]bool{policy.NameAgent: true, policy.NamePerson: true, policy.NamePlan: false, policy.NameSystem: false} {
+			e := engine(t, name, config.AgentGate{DefaultDecision: "allow", Debuggers: on})
+			if e.Debuggers() != (on && may) {
+				t.Errorf("%s, setting %t: %t", name, on, e.Debuggers())
+			}
+			if _, agents := e.Agents(); agents != nil && agents.Debuggers() {
+				t.Errorf("an agent under %s debugs", name)
+			}
+		}
+	}
+}
+
 // TestAgentsInAPlainShell: what asks an agent asks one that was started in a shell, and
 // not the shell. No other policy has agents in it.
 func TestAgentsInAPlainShell(t *testing.T) {

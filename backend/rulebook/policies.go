@@ -56,6 +56,7 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 		if err != nil {
 			return nil, err
 		}
+		agent.Debuggers = false // it would reach the person's programs, which may do more
 		whole.Agents = &policy.Agents{Files: agentFiles(e.Config.ClaudeBinPath, spec.Agent.Home), Policy: agent}
 	}
 	doc := whole.Encode()
@@ -126,6 +127,7 @@ func (p Policies) person(ch core.Channel, e config.Effective, name string) (poli
 // plain shell, keep the shipped default: nobody meant them by it.
 func personOf(e config.Effective, name string) policy.Policy {
 	p := ownRules(e.Layers[0].Config.Gates.AgentGate)
+	p.Debuggers = e.Config.Gates.AgentGate.Debuggers && (name == policy.NameAgent || name == policy.NamePerson)
 	if name == policy.NameAgent || name == policy.NamePlan {
 		p.DefaultDecision = policy.Decision(e.Config.Gates.AgentGate.DefaultDecision)
 	}
