@@ -229,6 +229,7 @@ func (d *Daemon) assembleRuns() {
 	wanted := func(g config.AgentGate) {
 		d.gate.Enable(g.Enabled)
 		d.gate.SetMode(g.Mode, g.Modes)
+		d.gate.SetDebuggers(g.Debuggers)
 	}
 	wanted(d.settings.Current().Gates.AgentGate)
 	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })

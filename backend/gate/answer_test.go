@@ -649,19 +649,19 @@ func TestTheStatusIsWhatWasProbed(t *testing.T) {
 		if st := r.Status(); st.State != "unknown" {
 			t.Fatalf("before a probe: %+v", st)
 		}
-		r.Probed(nil)
-		r.Probed(nil) // said once
+		r.Probed(nil, false)
+		r.Probed(nil, false) // said once
 		if st := r.Status(); st.State != "on" || st.Probed.IsZero() {
 			t.Fatalf("after one: %+v", st)
 		}
 		r.pass(time.Minute)
-		r.Probed(nil) // with a later clock
-		r.Probed(core.Fail(core.CodeForbidden, nil, "No filter.", "Look."))
+		r.Probed(nil, false) // with a later clock
+		r.Probed(core.Fail(core.CodeForbidden, nil, "No filter.", "Look."), false)
 		if st := r.Status(); st.State != "broken" || st.Why != "No filter. Look." {
 			t.Fatalf("after one that did not hold: %+v", st)
 		}
 		r.Enable(false)
-		r.Probed(nil) // of a program that was started before
+		r.Probed(nil, false) // of a program that was started before
 		if st := r.Status(); st.State != "off" {
 			t.Fatalf("switched off: %+v", st)
 		}
@@ -680,7 +680,7 @@ func TestABadTrialStays(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		bad := core.Fail(core.CodeForbidden, nil, "It lets through.", "Look.")
 		r.Tried(bad)
-		r.Probed(nil)
+		r.Probed(nil, false)
 		if st := r.Status(); st.State != "broken" || !errors.Is(r.Holds(), bad) {
 			t.Fatalf("a start after a bad trial: %+v, %v", st, r.Holds())
 		}

@@ -30,6 +30,19 @@ func (s *Service) SetMode(mode string, folders map[string]string) {
 	s.tellStatus(was, false)
 }
 
+// SetDebuggers says whether the settings want debuggers. What was seen of them before does
+// not count for what comes after.
+func (s *Service) SetDebuggers(wanted bool) {
+	if wanted {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.shown()
+	s.debugs = false
+	s.tellStatus(was, false)
+}
+
 // tellStatus tells the page of the status if it is another, or its clock much later.
 func (s *Service) tellStatus(was core.GateStatus, later bool) {
 	st := s.shown()
@@ -46,6 +59,10 @@ func (s *Service) shown() core.GateStatus {
 	}
 	if st.State != "on" && st.State != "unknown" {
 		return st
+	}
+	if st.State == "on" && s.debugs {
+		st.Text = "Gate on, debuggers allowed"
+		st.Why = "gates.agentgate.debuggers is true, so rules about programs are only advice for what a debugger starts."
 	}
 	const holds = "Only credentials, protected sockets, what leads out of the container and the gate's own files are still guarded."
 	switch s.mode {

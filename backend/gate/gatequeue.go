@@ -88,6 +88,7 @@ type Service struct {
 	mode    string            // of the settings; empty is enforce
 	modes   map[string]string // of folders that have another one
 	trial   error             // why the last trial's gate cannot be relied on
+	debugs  bool              // a program was started that may debug others
 
 	wake chan struct{} // capacity 1: out has something
 }
@@ -129,11 +130,17 @@ func (s *Service) SetStatus(st core.GateStatus) {
 }
 
 // Probed takes what the start of a program has shown: that the gate holds, or why it
-// does not. A start shows less than a trial, and so does not speak against a bad one.
-func (s *Service) Probed(err error) {
+// does not, and whether programs may debug each other, which some never may. A start shows
+// less than a trial, and so does not speak against a bad one.
+func (s *Service) Probed(err error, debuggers bool) {
 	if err == nil && s.Holds() != nil || s.Status().State == "off" {
 		return // or it was started before the gate was switched off
 	}
+	s.mu.Lock()
+	was := s.shown()
+	s.debugs = s.debugs || debuggers
+	s.tellStatus(was, false)
+	s.mu.Unlock()
 	s.probed(err)
 }
 

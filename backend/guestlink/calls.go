@@ -102,7 +102,7 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 	}
 	q, body := spawnRequest(req)
 	p, err := l.call(ctx, q, body...)
-	l.probed(req, err)
+	l.probed(req, p.Info, err)
 	if err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeNoProgram {
 			return core.SpawnInfo{}, noProgram(e, req.Argv[0]) // a valid request has one
@@ -118,12 +118,12 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 // probed tells the gate what a start has shown. A program with a policy begins only
 // when its supervisor has answered a call that nothing but the production filter
 // brings to it.
-func (l *Link) probed(req core.SpawnRequest, err error) {
+func (l *Link) probed(req core.SpawnRequest, info *wire.Info, err error) {
 	if l.opts.Gate == nil || len(req.Policy) == 0 {
 		return
 	}
 	if e, ok := errors.AsType[*wire.Error](err); err == nil || ok && e.Code == wire.CodeGate {
-		l.opts.Gate.Probed(err)
+		l.opts.Gate.Probed(err, info != nil && info.Debuggers)
 	}
 }
 

@@ -39,7 +39,7 @@ type probedGate struct {
 	told []error
 }
 
-func (g *probedGate) Probed(err error) {
+func (g *probedGate) Probed(err error, _ bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.told = append(g.told, err)

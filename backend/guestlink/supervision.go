@@ -77,8 +77,9 @@ type Gate interface {
 	Dismiss(spawn core.SpawnID)
 	// Starts says that a program is about to be started as a spawn that was admitted.
 	Starts(spawn core.SpawnID)
-	// Probed says that a program was supervised from its start, or why it could not be.
-	Probed(err error)
+	// Probed says that a program was supervised from its start, or why it could not be, and
+	// whether its filter lets programs debug each other.
+	Probed(err error, debuggers bool)
 }
 
 // askGate has the gate answer what the container asks, for the life of the link. When

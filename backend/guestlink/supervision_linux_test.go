@@ -265,7 +265,7 @@ func (g *watchedGate) Dismiss(spawn core.SpawnID) {
 
 func (g *watchedGate) Starts(core.SpawnID) {}
 
-func (g *watchedGate) Probed(error) {}
+func (g *watchedGate) Probed(error, bool) {}
 
 func (g *watchedGate) Told(_ core.ContainerID, m core.Told) { g.told <- m }
 
