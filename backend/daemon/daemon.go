@@ -285,7 +285,8 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, 
 }
 
 func (d *Daemon) assembleBound() {
-	trial := doctor.Container{Home: d.home, Ensure: d.provision.Ensure, Settings: settingsReader{from: d.settings}}
+	trial := doctor.Container{Home: d.home, Ensure: d.provision.Ensure, Settings: settingsReader{from: d.settings},
+		Debuggers: func() bool { return d.settings.Current().Gates.AgentGate.Debuggers }}
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
 		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,

@@ -26,6 +26,9 @@ func gateLines(t GateTried) []string {
 				held.Signals.Tried, held.Signals.Failed, held.Programs.Tried, held.Programs.Failed),
 			fmt.Sprintf("Refused in the kernel: io_uring (%s), ptrace (%s)", held.IoUring, held.Ptrace))
 	}
+	if t.Debuggers {
+		lines = append(lines, "Debuggers: "+debuggersLine(t))
+	}
 	yama := "none"
 	if free.Yama >= 0 {
 		yama = fmt.Sprintf("ptrace_scope %d", free.Yama)
@@ -45,6 +48,23 @@ func gateLines(t GateTried) []string {
 			"; what stands here was tried on this computer")
 	}
 	return lines
+}
+
+// debuggersWork reports whether what is asked for was seen to pass the filter.
+func debuggersWork(t GateTried) bool { return t.Debuggers && t.Held.Ptrace == "ESRCH" }
+
+// debuggersLine says what became of gates.agentgate.debuggers, and what that costs.
+func debuggersLine(t GateTried) string {
+	switch {
+	case t.Free.Landlock <= 0:
+		return "refused all the same, as a kernel without Landlock does not keep them within their run"
+	case !debuggersWork(t):
+		return fmt.Sprintf("refused all the same (%s), not by the gate: look at the engine's seccomp profile", t.Held.Ptrace)
+	case t.Free.Yama >= 2:
+		return fmt.Sprintf("the gate lets them, but Yama's ptrace_scope is %d, so that they reach nothing", t.Free.Yama)
+	}
+	return "allowed within a run or terminal; the supervisor is out of reach (" + t.Held.Outside + "). " +
+		"Which program runs in a debugger is judged by its name alone; what it does to files is judged as ever"
 }
 
 // fenceLine says what stands under the filter, by the version of the kernel's Landlock.

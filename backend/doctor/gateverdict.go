@@ -35,11 +35,12 @@ func (p Parts) gate(ctx context.Context) (Check, error) {
 		return Check{}, f
 	}
 	p.Gate.Tried(nil)
-	return Check{
-		Summary: "Held a program's calls in a container: refused what its rules refuse, denied what nobody answered, " +
-			"and let the rest pass.",
-		Detail: lines,
-	}, nil
+	summary := "Held a program's calls in a container: refused what its rules refuse, denied what nobody answered, " +
+		"and let the rest pass."
+	if debuggersWork(t) {
+		summary += " Debuggers are allowed by gates.agentgate.debuggers, so rules about programs are advice."
+	}
+	return Check{Summary: summary, Detail: lines}, nil
 }
 
 // without says how to go on where the gate cannot hold. No project's file can do it.
@@ -119,8 +120,10 @@ func actsFault(t GateTried, fault func(cause, remedy string) *core.Failure) *cor
 		return fault("A write that the rules allow was not done as it is without the gate: "+did(held.Allowed)+".", report)
 	case held.IoUring != "ENOSYS":
 		return fault("A ring of io_uring, whose acts nobody sees, was not refused.", report)
-	case held.Ptrace != "EPERM":
+	case held.Ptrace != "EPERM" && !(t.Debuggers && free.Landlock > 0):
 		return fault("A program may look into another one with ptrace.", report)
+	case held.Outside != "EPERM":
+		return fault("A debugger may attach to the gate's supervisor.", report)
 	case free.Filters >= 0 && held.Filters != free.Filters+1:
 		return fault(fmt.Sprintf("A program under the gate has %d filters, and without it %d: one more was to be there.",
 			held.Filters, free.Filters), report)

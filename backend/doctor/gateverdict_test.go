@@ -34,7 +34,7 @@ func tried(change func(*GateTried)) GateTried {
 		Held: wire.GateTrial{
 			Kernel: "6.1.0", Machine: "x86_64", Arch: "amd64", Filters: 2, Landlock: 7, Fences: 15, Cgroup: 1, Yama: -1,
 			Refused: wire.TrialWrite{Error: "EACCES"}, Asked: wire.TrialWrite{Error: "EACCES"}, Allowed: well,
-			IoUring: "ENOSYS", Ptrace: "EPERM", Signals: wire.TrialSeries{Tried: 100}, Programs: wire.TrialSeries{Tried: 20},
+			IoUring: "ENOSYS", Ptrace: "EPERM", Outside: "EPERM", Signals: wire.TrialSeries{Tried: 100}, Programs: wire.TrialSeries{Tried: 20},
 		},
 	}
 	if change != nil {
@@ -77,18 +77,24 @@ func TestGateVerdicts(t *testing.T) {
 			"“docker-default (enforce)”", "journalctl"},
 		"unconfined": {"amd64", func(t *GateTried) { t.Free.Profile = "unconfined"; t.Refused = refusedBy("the probe ended with EPERM") },
 			"the probe ended with EPERM", "seccomp profile and its runtime"},
-		"no control":        {"amd64", func(t *GateTried) { t.Free.Refused = wire.TrialWrite{Error: "ENOSPC"} }, "shows nothing", "not full"},
-		"a refused write":   {"amd64", func(t *GateTried) { t.Held.Refused = wire.TrialWrite{There: true} }, "the file is there", "Do not rely"},
-		"one with an error": {"amd64", func(t *GateTried) { t.Held.Refused.There = true }, "the file is there", "Do not rely"},
-		"another error":     {"amd64", func(t *GateTried) { t.Held.Refused.Error = "ENOSYS" }, "“ENOSYS”", "Do not rely"},
-		"nobody's write":    {"amd64", func(t *GateTried) { t.Held.Asked = wire.TrialWrite{There: true} }, "nobody had allowed", "Do not rely"},
-		"an allowed write":  {"amd64", func(t *GateTried) { t.Held.Allowed = wire.TrialWrite{Error: "EPERM"} }, "“EPERM”", "Do not rely"},
-		"io_uring":          {"amd64", func(t *GateTried) { t.Held.IoUring = "EINVAL" }, "io_uring", "Do not rely"},
-		"ptrace":            {"amd64", func(t *GateTried) { t.Held.Ptrace = "ESRCH" }, "ptrace", "Do not rely"},
-		"no filter":         {"amd64", func(t *GateTried) { t.Held.Filters = 1 }, "has 1 filters", "Do not rely"},
-		"no fence":          {"amd64", func(t *GateTried) { t.Held.Fences = t.Free.Fences }, "no second fence", "Do not rely"},
-		"signals":           {"amd64", func(t *GateTried) { t.Held.Signals.Failed, t.Held.Signals.Why = 3, "EEXIST" }, "3 of 100 failed (EEXIST)", "another version"},
-		"no signals":        {"amd64", func(t *GateTried) { t.Held.Signals = wire.TrialSeries{} }, "0 of 0", "another version"},
+		"no control":         {"amd64", func(t *GateTried) { t.Free.Refused = wire.TrialWrite{Error: "ENOSPC"} }, "shows nothing", "not full"},
+		"a refused write":    {"amd64", func(t *GateTried) { t.Held.Refused = wire.TrialWrite{There: true} }, "the file is there", "Do not rely"},
+		"one with an error":  {"amd64", func(t *GateTried) { t.Held.Refused.There = true }, "the file is there", "Do not rely"},
+		"another error":      {"amd64", func(t *GateTried) { t.Held.Refused.Error = "ENOSYS" }, "“ENOSYS”", "Do not rely"},
+		"nobody's write":     {"amd64", func(t *GateTried) { t.Held.Asked = wire.TrialWrite{There: true} }, "nobody had allowed", "Do not rely"},
+		"an allowed write":   {"amd64", func(t *GateTried) { t.Held.Allowed = wire.TrialWrite{Error: "EPERM"} }, "“EPERM”", "Do not rely"},
+		"io_uring":           {"amd64", func(t *GateTried) { t.Held.IoUring = "EINVAL" }, "io_uring", "Do not rely"},
+		"ptrace":             {"amd64", func(t *GateTried) { t.Held.Ptrace = "ESRCH" }, "ptrace", "Do not rely"},
+		"debuggers":          {"amd64", func(t *GateTried) { t.Debuggers, t.Held.Ptrace = true, "ESRCH" }, "", ""},
+		"no debuggers there": {"amd64", func(t *GateTried) { t.Debuggers = true }, "", ""},
+		"debuggers without Landlock": {"amd64", func(t *GateTried) {
+			t.Debuggers, t.Held.Ptrace, t.Free.Landlock, t.Free.Fences, t.Held.Fences = true, "ESRCH", 0, 0, 0
+		}, "ptrace", "Do not rely"},
+		"a debugger outside": {"amd64", func(t *GateTried) { t.Debuggers, t.Held.Ptrace, t.Held.Outside = true, "ESRCH", "" }, "supervisor", "Do not rely"},
+		"no filter":          {"amd64", func(t *GateTried) { t.Held.Filters = 1 }, "has 1 filters", "Do not rely"},
+		"no fence":           {"amd64", func(t *GateTried) { t.Held.Fences = t.Free.Fences }, "no second fence", "Do not rely"},
+		"signals":            {"amd64", func(t *GateTried) { t.Held.Signals.Failed, t.Held.Signals.Why = 3, "EEXIST" }, "3 of 100 failed (EEXIST)", "another version"},
+		"no signals":         {"amd64", func(t *GateTried) { t.Held.Signals = wire.TrialSeries{} }, "0 of 0", "another version"},
 		"programs": {"amd64", func(t *GateTried) { t.Held.Programs.Failed, t.Held.Programs.Why = 15, "loop: killed" },
 			"15 of 20 failed (loop: killed)", "Do not rely"},
 	} {
@@ -147,6 +153,12 @@ func TestGateOnOtherKinds(t *testing.T) {
 		{"without Landlock", "amd64", func(t *GateTried) { t.Free.Landlock, t.Free.Fences, t.Held.Fences = 0, 0, 0 }},
 		{"Landlock 1", "amd64", func(t *GateTried) { t.Free.Landlock = 1 }},
 		{"Landlock 3", "amd64", func(t *GateTried) { t.Free.Landlock = 3 }},
+		{"debuggers", "amd64", func(t *GateTried) { t.Debuggers, t.Held.Ptrace = true, "ESRCH" }},
+		{"debuggers, without Landlock", "amd64", func(t *GateTried) {
+			t.Debuggers, t.Free.Landlock, t.Free.Fences, t.Held.Fences = true, 0, 0, 0
+		}},
+		{"debuggers, Yama", "amd64", func(t *GateTried) { t.Debuggers, t.Held.Ptrace, t.Free.Yama = true, "ESRCH", 2 }},
+		{"debuggers, refused by the engine", "amd64", func(t *GateTried) { t.Debuggers = true }},
 		{"a common desktop", "amd64", func(t *GateTried) {
 			t.Free.Yama, t.Free.Profile, t.Free.Cgroup = 1, "docker-default (enforce)", 2
 		}},
@@ -160,7 +172,7 @@ func TestGateOnOtherKinds(t *testing.T) {
 			fmt.Fprintf(&said, "remedy: %s\n", c.Remedy)
 		}
 		for line := range strings.Lines(c.Detail + "\n") {
-			for _, fact := range []string{"Kernel: ", "Landlock: ", "Yama: ", "Security module's", "Loop's own tests"} {
+			for _, fact := range []string{"Kernel: ", "Landlock: ", "Yama: ", "Security module's", "Loop's own tests", "Debuggers: "} {
 				if strings.HasPrefix(line, fact) {
 					said.WriteString("  " + line)
 				}

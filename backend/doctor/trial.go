@@ -19,6 +19,8 @@ type Container struct {
 	Home     string // Loop's folder
 	Ensure   func(ctx context.Context, w provision.Want) (*provision.Lease, error)
 	Settings provision.Settings // of a container
+	// Debuggers reports whether the person's settings want programs to debug each other.
+	Debuggers func() bool
 }
 
 // Try starts a container as a run would, waits for its hello, measures one round

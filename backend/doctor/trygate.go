@@ -21,6 +21,7 @@ import (
 type GateTried struct {
 	Free, Held wire.GateTrial
 	Refused    error // why nothing ran under the gate; then Held is empty
+	Debuggers  bool  // the settings want them, and so did the policy
 }
 
 // trialRoot is in memory, in every container, and the agent may write there.
@@ -38,7 +39,8 @@ func (p Container) TryGate(ctx context.Context) (t GateTried, err error) {
 		if t.Free, err = probe(ctx, l, wire.TrialFree, dir, nil); err != nil {
 			return err
 		}
-		t.Held, err = probe(ctx, l, wire.TrialHeld, dir, trialPolicy(dir))
+		t.Debuggers = p.Debuggers()
+		t.Held, err = probe(ctx, l, wire.TrialHeld, dir, trialPolicy(dir, t.Debuggers))
 		if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeForbidden {
 			t.Refused, err = f, nil
 		}
@@ -57,7 +59,7 @@ func (u ungated) ForChannel(ctx context.Context, ch core.Channel) (provision.Val
 }
 
 // trialPolicy refuses one name in a folder and asks about another.
-func trialPolicy(dir string) []byte {
+func trialPolicy(dir string, debuggers bool) []byte {
 	changes := []policy.Operation{policy.Write, policy.Create}
 	rule := func(name string, d policy.Decision) policy.FileRule {
 		return policy.FileRule{
@@ -66,7 +68,7 @@ func trialPolicy(dir string) []byte {
 		}
 	}
 	return policy.Policy{
-		Name: policy.NameAgent, DefaultDecision: policy.Allow,
+		Name: policy.NameAgent, DefaultDecision: policy.Allow, Debuggers: debuggers,
 		FileRules: []policy.FileRule{rule(wire.TrialRefused, policy.Deny), rule(wire.TrialAsked, policy.Approve)},
 	}.Encode()
 }
@@ -102,7 +104,7 @@ func probe(ctx context.Context, l *provision.Lease, mode, dir string, doc []byte
 	}
 	for _, s := range []*string{
 		&t.Kernel, &t.Machine, &t.Arch, &t.Profile, &t.Install, &t.Refused.Error, &t.Asked.Error, &t.Allowed.Error,
-		&t.IoUring, &t.Ptrace, &t.Signals.Why, &t.Programs.Why,
+		&t.IoUring, &t.Ptrace, &t.Outside, &t.Signals.Why, &t.Programs.Why,
 	} {
 		*s = plain(*s)
 	}

@@ -38,6 +38,7 @@ type GateTrial struct {
 	Allowed TrialWrite `json:"allowed"`
 	IoUring string     `json:"io_uring"` // error of io_uring_setup
 	Ptrace  string     `json:"ptrace"`   // error of a harmless ptrace
+	Outside string     `json:"outside"`  // error of having a debugger attach to the supervisor; only held
 
 	Signals  TrialSeries `json:"signals"`  // held calls, interrupted by signals
 	Programs TrialSeries `json:"programs"` // that were started

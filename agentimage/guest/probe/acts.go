@@ -45,6 +45,15 @@ func ptrace() string {
 	return name(e)
 }
 
+// outside attaches to the parent of this process, which is the supervisor, as a debugger.
+func outside() string {
+	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(os.Getppid()), 0, 0, 0, 0)
+	if e == 0 {
+		return ""
+	}
+	return name(e)
+}
+
 // Bounds of the series.
 const (
 	signals  = 100

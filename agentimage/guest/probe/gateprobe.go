@@ -54,6 +54,9 @@ func perform(mode, dir string, program ...string) (t wire.GateTrial, err error) 
 	t.Asked = write(filepath.Join(dir, wire.TrialAsked))
 	t.Allowed = write(filepath.Join(dir, wire.TrialAllowed))
 	t.IoUring, t.Ptrace = ioUring(), ptrace()
+	if mode == wire.TrialHeld {
+		t.Outside = outside()
+	}
 	t.Signals = interrupted(filepath.Join(dir, "signals"))
 	t.Programs = start(program)
 	if mode == wire.TrialFree { // last: the thread that tries it is of no use afterwards
