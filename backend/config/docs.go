@@ -78,10 +78,10 @@ var docs = map[string]string{
 		"operations are read, write, create, delete, chmod, chown and link.",
 	"gates.agentgate.timeout_sec":     "How long a question waits; then it is denied this once.",
 	"gates.agentgate.hold_until_back": "Let questions wait without an end.",
-	"gates.agentgate.debuggers": "Let gdb, strace, delve and the like work, on programs of the same run or terminal alone. " +
+	"gates.agentgate.debuggers": "Let gdb and strace work, on programs of the same run or terminal alone. " +
 		"Then command rules are advice for every program there: a debugger can have any program run under the name of one that may. " +
-		"What a rule would ask about does not run in a debugger. Files stay guarded. It takes a kernel with Landlock, and not for runs " +
-		"that only plan, nor for agents that you start in a shell. It counts for programs that are started from then on.",
+		"What a rule would ask about does not run in a debugger. Files stay guarded. It takes a kernel with Landlock. Runs that " +
+		"only plan, and agents that you start in a shell, stay without. It counts for programs that are started from then on.",
 	"gates.agentgate.dialog": "When the system's own dialog asks: while the window is hidden, always, or never.",
 	"mcp.servers":            "Servers by name, each {command, args, env}.",
 	"image_tools.compiler":   "C and C++ compiler.",

@@ -3,7 +3,8 @@
 // Package supervise answers the system calls that a spawn's seccomp filter hands over:
 // it resolves what a call is about, lets a policy judge that, asks where a person must
 // decide, and performs what is allowed in the caller's place. The kernel never decides
-// on memory that the caller could still change, except for execve.
+// on memory that the caller could still change, except for execve and, where they are
+// allowed, the calls of debuggers, whose reach it bounds by itself.
 //
 // It works inside the keeper, whose uid is the supervisor's and not the agent's. The
 // threads that perform are locked; their effective and file system uid is the agent's,
