@@ -141,6 +141,12 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s: %d", name, code)
 		}
 	}
+	for _, call := range []string{"GET api/gate/approvals", "POST api/gate/approvals/a1", "GET api/ws", "GET api/ws/terminal", "GET api/recordings/x"} {
+		method, path, _ := strings.Cut(call, " ")
+		if code, _ := request(t, c, method, s.URL()+path, `{"decision":"once","digest":"d1"}`, nil); code != http.StatusUnauthorized {
+			t.Errorf("%s without a token: %d", call, code)
+		}
+	}
 	for _, path := range []string{"", "api/health"} {
 		if code, _ := request(t, c, "GET", s.URL()+path, "", nil); code != 200 {
 			t.Errorf("%q needs no token: %d", path, code)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -79,6 +80,13 @@ func oddStage() int {
 	return 0
 }
 
+// whyOdd is what the start says of each. Any other reason would be another guard's.
+var whyOdd = map[string]string{
+	"odd:nothing": "ended before", "odd:no descriptor": "no listener", "odd:two descriptors": "is broken", "odd:cut": "is broken",
+	"odd:only a descriptor": "no listener", "odd:another spawn": "of spawn \"b\"", "odd:another's thread": "not its own",
+	"odd:no filter": "Seccomp is",
+}
+
 // TestOddHandshakesAreKilled: a stage that sends anything but its own listener, or is not
 // confined, never gets the ack. It is killed, and the start fails with the reason.
 func TestOddHandshakesAreKilled(t *testing.T) {
@@ -91,10 +99,9 @@ func TestOddHandshakesAreKilled(t *testing.T) {
 			want = wire.CodeLimit
 		}
 		_, err := m.Spawn(t.Context(), "a", req, body)
-		if code(err) != want {
+		if code(err) != want || !strings.Contains(err.Error(), whyOdd[name]) {
 			t.Errorf("%s: %v", name, err)
 		}
-		t.Logf("%s: %v", name, err)
 		until(t, "the id to be free", func() bool { return len(m.all()) == 0 })
 		if left, _ := os.ReadDir(m.cfg.GateDir); len(left) != 0 {
 			t.Errorf("%s left %v", name, left)
@@ -149,32 +156,36 @@ func TestAttestSeesWhoItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tid, done := make(chan int), make(chan struct{})
+	done := make(chan struct{})
 	defer close(done)
-	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine
-		defer close(tid)
-		if err := errors.Join(kernel.SetCaps(0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)); err != nil {
-			t.Error(err)
-			return
-		}
-		if _, err := filter.Install(filter.Static); err != nil {
-			t.Error(err)
-			return
-		}
-		tid <- unix.Gettid()
-		<-done
-	}()
-	confined, ok := <-tid
-	if !ok {
+	thread := func(confine func() error) int {
+		tid := make(chan int)
+		go func() {
+			runtime.LockOSThread() // the thread ends with the goroutine
+			defer close(tid)
+			if err := errors.Join(kernel.SetCaps(0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), confine()); err != nil {
+				t.Error(err)
+				return
+			}
+			tid <- unix.Gettid()
+			<-done
+		}()
+		return <-tid
+	}
+	install := func() error { _, err := filter.Install(filter.Static); return err }
+	confined, bare, twice := thread(install), thread(func() error { return nil }), thread(func() error { return errors.Join(install(), install()) })
+	if t.Failed() {
 		return
 	}
 	me := supervision{UID: os.Getuid(), GID: os.Getgid(), Groups: groups}
 	if err := attest(os.Getpid(), confined, me); err != nil {
 		t.Errorf("as it is: %v", err)
 	}
-	if attest(os.Getpid(), unix.Gettid(), me) == nil {
+	if attest(os.Getpid(), bare, me) == nil || attest(os.Getpid(), unix.Gettid(), me) == nil {
 		t.Error("a thread without a filter passed")
+	}
+	if attest(os.Getpid(), twice, me) == nil {
+		t.Error("a thread with a filter too many passed")
 	}
 	if attest(os.Getppid(), confined, me) == nil {
 		t.Error("another's thread passed")

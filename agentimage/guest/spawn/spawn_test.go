@@ -109,7 +109,7 @@ func code(err error) wire.ErrCode {
 
 func TestSpawnWaitForget(t *testing.T) {
 	m := newTable(t)
-	req := sh(`cat; echo "$BASE$OWN" >&2; cat "$1/f"; stat -c %a "$1/f"; exit 9`)
+	req := sh(`cat; echo "$BASE$OWN" >&2; cat "$1/f"; stat -c %a "$1" "$1/f"; umask; exit 9`)
 	req.Argv = append(req.Argv, "sh", filepath.Join(m.cfg.RunsDir, "a"))
 	req.Env = []string{"OWN=x", "OWN=2"}
 	req.HasStdin, req.Spool, req.Files = true, true, []wire.File{{Name: "f", Size: 4}}
@@ -117,7 +117,7 @@ func TestSpawnWaitForget(t *testing.T) {
 	if err != nil || info.Pid == 0 || info.Started == 0 {
 		t.Fatalf("%+v %v", info, err)
 	}
-	if got := output(t, m, "a", "out"); got != "in\nfile600\n" {
+	if got := output(t, m, "a", "out"); got != "in\nfile700\n600\n0022\n" {
 		t.Errorf("stdout %q", got)
 	}
 	if got := output(t, m, "a", "err"); got != "12\n" {
@@ -136,7 +136,7 @@ func TestSpawnWaitForget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rec, err := wire.ParseExitRecord("a", data); err != nil || rec.OutEnd != 11 || rec.ErrEnd != 3 || rec.Exit.Code != 9 || rec.BootID != "boot" {
+	if rec, err := wire.ParseExitRecord("a", data); err != nil || rec.OutEnd != 20 || rec.ErrEnd != 3 || rec.Exit.Code != 9 || rec.BootID != "boot" {
 		t.Fatalf("%+v %v", rec, err)
 	}
 	if err := m.Forget(t.Context(), "a"); err != nil {

@@ -29,8 +29,9 @@ func init() {
 				fmt.Println("listen", name, err)
 			}
 		}
-		listen("@closed")
-		listen("@open")
+		here := must(os.Getwd()) // abstract names are everybody's
+		listen("@closed" + here)
+		listen("@open" + here)
 		open := func(path string, flags int, mode uint32) error {
 			fd, err := unix.Open(path, flags, mode)
 			if err == nil {
@@ -68,7 +69,7 @@ func init() {
 			try("unlink", unix.Unlink(at("text")))
 			try("rmdir", unix.Rmdir(at("folder")))
 			try("connect", unix.Connect(socketOf(unix.SOCK_STREAM), &unix.SockaddrUnix{Name: at("socket")}))
-			try("abstract", unix.Connect(socketOf(unix.SOCK_STREAM), &unix.SockaddrUnix{Name: "@" + in}))
+			try("abstract", unix.Connect(socketOf(unix.SOCK_STREAM), &unix.SockaddrUnix{Name: "@" + in + here}))
 		}
 	}
 	acts["exchange"] = func([]string) { // two folders with something in each
@@ -133,7 +134,7 @@ func TestEachCallIsJudged(t *testing.T) {
 			}
 		}
 	})
-	judge := &rules{list: []rule{{policy.Read, dir + "/closed/", policy.Allow}, {"", dir + "/closed/", policy.Deny}, {"connect", "@closed", policy.Deny}}}
+	judge := &rules{list: []rule{{policy.Read, dir + "/closed/", policy.Allow}, {"", dir + "/closed/", policy.Deny}, {"connect", "@closed" + dir, policy.Deny}}}
 	got := start(t, Options{Judge: judge}, "judged").wait(t)
 	n := 0
 	for line := range strings.Lines(got) {
