@@ -1,6 +1,8 @@
 package rulebook
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,5 +137,44 @@ func TestWhatLoopStartsAsksNobody(t *testing.T) {
 	}
 	if v := engine(t, policy.NamePerson, g).File(policy.Write, "/work/x"); v.Decision != policy.Approve {
 		t.Errorf("a person's shell: %+v", v)
+	}
+}
+
+// badTrial is a gate of which a trial has shown that it does not hold.
+type badTrial struct{}
+
+func (badTrial) Holds() error { return errors.New("it does not hold") }
+
+// TestNothingStartsAfterABadTrial: not under any policy.
+func TestNothingStartsAfterABadTrial(t *testing.T) {
+	p := Policies{Settings: personsFile{config.AgentGate{}}, Trial: badTrial{}}
+	for _, name := range []string{policy.NameAgent, policy.NamePerson, policy.NameSystem, policy.NamePlan} {
+		if doc, err := p.Policy(name, core.Channel{ID: "c"}, core.Spec{Agent: core.AgentUser{Home: "/home/ana"}}, "spawn"); err == nil {
+			t.Errorf("%s: %s", name, doc)
+		}
+	}
+}
+
+// TestPlacesOfMounts: what cannot be written is no project, and what Loop mounts for itself
+// is no state of the agent's.
+func TestPlacesOfMounts(t *testing.T) {
+	p := placeOf(core.Spec{Mounts: []core.Mount{
+		{Kind: core.MountWorkspace, Target: "/work"}, {Kind: core.MountWorkspace, Target: "/read", ReadOnly: true},
+		{Kind: core.MountState, Target: "/opt/loop/.claude"}, {Kind: core.MountState, Target: "/run/loop/private"},
+		{Kind: core.MountExtra, Target: "/data", ReadOnly: true},
+	}}, "spawn")
+	if !slices.Equal(p.Workspaces, []string{"/work"}) || !slices.Equal(p.State, []string{"/opt/loop/.claude"}) || len(p.Mounts) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestDefaultsOfThePerson: a default that allows loosens no plan, and one that asks denies
+// where Loop asks nobody.
+func TestDefaultsOfThePerson(t *testing.T) {
+	if d := asPlanned(policy.Policy{DefaultDecision: policy.Allow}, policy.NamePlan).DefaultDecision; d != "" {
+		t.Errorf("a plan's default is %s", d)
+	}
+	if d := unasked(policy.Policy{DefaultDecision: policy.Approve}).DefaultDecision; d != policy.Deny {
+		t.Errorf("what Loop starts has the default %s", d)
 	}
 }

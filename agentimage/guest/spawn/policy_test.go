@@ -111,6 +111,20 @@ func TestPolicyOfAStartThatWaits(t *testing.T) {
 	}
 }
 
+// TestVersionsOnlyGrow: an older policy, or another one of the same version, does not take
+// the place of the one that is there, which can be set again.
+func TestVersionsOnlyGrow(t *testing.T) {
+	was := document{head: wire.Policy{Version: 5, Hash: "a"}}
+	for _, c := range []struct {
+		head wire.Policy
+		ok   bool
+	}{{wire.Policy{Version: 6, Hash: "b"}, true}, {was.head, true}, {wire.Policy{Version: 4, Hash: "a"}, false}, {wire.Policy{Version: 5, Hash: "b"}, false}} {
+		if err := was.newer(c.head); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.head, err)
+		}
+	}
+}
+
 // TestReadsNeedAStart: a program whose reads pass its filter cannot be put under a policy
 // that would hold them.
 func TestReadsNeedAStart(t *testing.T) {
