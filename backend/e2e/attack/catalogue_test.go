@@ -58,6 +58,35 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
+// TestGuardsHaveTests: what the second part of the catalogue says that would be red is there,
+// and so is what it guards.
+func TestGuardsHaveTests(t *testing.T) {
+	_, guards, ok := strings.Cut(text(t, "CATALOGUE.md"), "\n## Guards\n")
+	if !ok {
+		t.Fatal("the catalogue has no guards")
+	}
+	tests, seen := functions(t), map[string]bool{}
+	lines := regexp.MustCompile(`(?m)^\| (.+) \| (\S+/\S+) \| (.+) \|$`).FindAllStringSubmatch(guards, -1)
+	for _, m := range lines {
+		if guard := m[2] + ": " + m[1]; seen[guard] {
+			t.Errorf("%s stands there twice", guard)
+		} else {
+			seen[guard] = true
+		}
+		if _, err := os.Stat(filepath.Join(root, m[2])); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
+		for test := range strings.SplitSeq(m[3], ", ") {
+			if !tests[test] {
+				t.Errorf("%s: there is no %s", m[1], test)
+			}
+		}
+	}
+	if len(lines) < 250 || len(lines) != strings.Count(guards, "\n| ")-1 {
+		t.Errorf("%d guards of %d lines", len(lines), strings.Count(guards, "\n| ")-1)
+	}
+}
+
 // functions are the names of all tests of the repository.
 func functions(t *testing.T) map[string]bool {
 	t.Helper()
