@@ -38,13 +38,14 @@ type caller struct {
 
 	mu      sync.Mutex
 	steps   map[string][]step        // keyed by a word of the prompt
+	atOnce  map[string]bool          // words whose steps are one message
 	hold    map[string]chan struct{} // keyed by tool: the request after the tool's result waits for it
 	arrived map[string]chan struct{} // closed when that request is there
 }
 
 func newCaller(t *testing.T) *caller {
 	t.Helper()
-	c := &caller{steps: map[string][]step{}, hold: map[string]chan struct{}{}, arrived: map[string]chan struct{}{}}
+	c := &caller{steps: map[string][]step{}, atOnce: map[string]bool{}, hold: map[string]chan struct{}{}, arrived: map[string]chan struct{}{}}
 	c.Server = httptest.NewServer(c)
 	t.Cleanup(c.Close)
 	c.port = c.URL[strings.LastIndexByte(c.URL, ':')+1:]
@@ -90,9 +91,10 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	var script []step
+	atOnce := false
 	for word, s := range c.steps {
 		if strings.Contains(prompt, "Do-"+word) {
-			script = s
+			script, atOnce = s, c.atOnce[word]
 		}
 	}
 	var hold chan struct{}
@@ -118,8 +120,15 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text.reply(w, req.Stream, map[string]any{"type": "text", "text": "That is done."}, "end_turn")
 		return
 	}
-	in, _ := json.Marshal(script[done].in)
-	text.reply(w, req.Stream, map[string]any{"type": "tool_use", "id": "toolu_" + core.NewID(), "name": script[done].tool, "input": json.RawMessage(in)}, "tool_use")
+	var calls []map[string]any
+	for _, s := range script[done:] {
+		in, _ := json.Marshal(s.in)
+		calls = append(calls, map[string]any{"type": "tool_use", "id": "toolu_" + core.NewID(), "name": s.tool, "input": json.RawMessage(in)})
+		if !atOnce {
+			break
+		}
+	}
+	text.replies(w, req.Stream, calls, "tool_use")
 }
 
 // blocks are the parts of a message. The CLI joins tool results and prompts that follow

@@ -107,10 +107,15 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // reply sends one block, streamed or whole.
 func (m *model) reply(w http.ResponseWriter, stream bool, block map[string]any, stop string) {
+	m.replies(w, stream, []map[string]any{block}, stop)
+}
+
+// replies answers with a message of several blocks.
+func (m *model) replies(w http.ResponseWriter, stream bool, blocks []map[string]any, stop string) {
 	usage := map[string]int{"input_tokens": 10, "output_tokens": 5}
 	msg := map[string]any{"id": "msg_" + core.NewID(), "type": "message", "role": "assistant", "model": "claude-test", "content": []any{}, "stop_reason": nil, "usage": usage}
 	if !stream {
-		msg["content"], msg["stop_reason"] = []any{block}, stop
+		msg["content"], msg["stop_reason"] = blocks, stop
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(msg)
 		return
@@ -123,14 +128,16 @@ func (m *model) reply(w http.ResponseWriter, stream bool, block map[string]any, 
 		w.(http.Flusher).Flush()
 	}
 	send("message_start", map[string]any{"message": msg})
-	start, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": block["text"]}
-	if block["type"] == "tool_use" {
-		start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
-		delta = map[string]any{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}
+	for i, block := range blocks {
+		start, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": block["text"]}
+		if block["type"] == "tool_use" {
+			start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
+			delta = map[string]any{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}
+		}
+		send("content_block_start", map[string]any{"index": i, "content_block": start})
+		send("content_block_delta", map[string]any{"index": i, "delta": delta})
+		send("content_block_stop", map[string]any{"index": i})
 	}
-	send("content_block_start", map[string]any{"index": 0, "content_block": start})
-	send("content_block_delta", map[string]any{"index": 0, "delta": delta})
-	send("content_block_stop", map[string]any{"index": 0})
 	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop}, "usage": usage})
 	send("message_stop", map[string]any{})
 }
