@@ -96,7 +96,7 @@ func agentChores() []chore {
 		shell("a key", `ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519 2>&1 | tail -1; cat ~/.ssh/id_ed25519 2>&1 | sed 's/.*: //'`),
 		shell("a hook", `printf '#!/bin/sh\nmake check\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && ls .git/hooks/pre-commit`), // the folder is mounted read-only, so that it fails
 		shell("husky", `mkdir .husky && echo 'make check' >.husky/pre-commit && git config core.hooksPath .husky && git config core.hooksPath`,
-			"startup.git-config: git then runs the programs of a folder that the agent writes"),
+			"startup.git-config: git then runs the programs of a folder that the agent writes", "startup.project: every commit runs it"),
 		shell("alias", `echo "alias ll='ls -l'" >>~/.bashrc && cat ~/.bashrc`, "startup.shell: every shell runs it"),
 		call("the agent's own instructions", "Write", map[string]any{"file_path": "$PROJECT/.claude/CLAUDE.md", "content": "Be brief.\n"},
 			"startup.agent: every later run follows it"),

@@ -10,6 +10,8 @@ var (
 		".config/fish/{config.fish,conf.d/**,functions/**,completions/**}",
 		".{xprofile,xinitrc,xsession,xsessionrc}", ".config/{autostart,environment.d,systemd}/**",
 		".config/direnv/**", ".direnvrc", ".local/share/direnv/allow/**",
+		".{bash_completion,xonshrc}", ".config/{zsh,nushell,elvish,xonsh,powershell}/**", ".config/starship.toml", ".oh-my-zsh/custom/**",
+		".local/share/{bash-completion/completions,systemd/user,dbus-1/services,applications}/**",
 	}
 	editorFiles = []string{
 		".{vimrc,gvimrc,exrc,nanorc,emacs,emacs.el,tmux.conf,screenrc,gdbinit,lldbinit,irbrc,pryrc,Rprofile,psqlrc,sqliterc,mailcap}",
@@ -22,6 +24,17 @@ var (
 		".{npmrc,yarnrc,yarnrc.yml,bunfig.toml,gemrc,pydistutils.cfg}", ".config/{pip,pnpm}/**", ".pip/pip.conf",
 		".cargo/{config,config.toml}", ".bundle/config", ".m2/settings.xml", ".config/go/env",
 		".gradle/{init.gradle,init.gradle.kts,gradle.properties,init.d/**}",
+		".gnupg/*.conf", ".docker/cli-plugins/**", ".local/share/helm/plugins/**", ".config/{mise,pre-commit}/**",
+	}
+	// Commands that a person types, for which an agent could put another program first.
+	typedCommands = "{sh,bash,dash,zsh,fish,sudo,su,ssh,scp,sftp,rsync,git,gh,glab,ls,cat,cp,mv,rm,cd,grep,find,sed,less,env,which,ps,kill,tar,make," +
+		"vi,vim,nvim,nano,emacs,code,tmux,screen,curl,wget,docker,podman,kubectl,systemctl,crontab,gpg,claude,loop}"
+	// Files of a project that run when somebody opens it, enters it, commits in it, or installs
+	// its packages. Husky's own folder “_” is none of them: each npm install writes it.
+	projectFiles = []string{
+		".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", ".cargo/{config,config.toml}", "{mise.toml,.mise.toml,.mise/config.toml}",
+		".vscode/tasks.json", ".idea/{workspace.xml,startup.xml,watcherTasks.xml,runConfigurations/**}", ".devcontainer.json", ".devcontainer/**",
+		".husky/*", "{lefthook,.lefthook}.{yml,yaml,toml,json}", ".pre-commit-config.yaml",
 	}
 	gitHomeFiles = []string{".gitconfig", ".config/git/{config,attributes,hooks/**}"}
 	claudeFiles  = []string{
@@ -62,17 +75,22 @@ func (b *baseline) startup() {
 		says{"This program is there already, and whoever runs it next would run what is written now.",
 			"Install it under another name, or remove it first."},
 		below(b.homes, "{.local/bin,bin}/**")...)
+	b.file("startup.shadow", Startup, b.ask, []Operation{Create},
+		says{"Whoever types this command next would run what is put here, and not the program of the system.",
+			"Install it under another name."},
+		below(b.homes, ".local/bin/"+typedCommands, "bin/"+typedCommands)...)
 	b.file("startup.system", Startup, b.ask, mutations,
 		says{"This file runs for every user of the container, whenever a shell or a program starts.", "Use a setting of the project."},
 		"/etc/{profile,bash.bashrc,bash_completion,environment,gitconfig,inputrc,ld.so.preload,npmrc,pip.conf,zshenv}",
-		"/etc/{profile.d,zsh,fish,cron.d,cron.daily,cron.hourly,claude-code,systemd}/**", "/etc/crontab", "/var/spool/cron/**")
+		"/etc/{zshrc,zprofile,csh.cshrc,csh.login,vimrc,tmux.conf,ld.so.conf}",
+		"/etc/{profile.d,zsh,fish,vim,xdg/autostart,ld.so.conf.d,ssh/ssh_config.d,cron.d,cron.daily,cron.hourly,cron.weekly,cron.monthly,claude-code,systemd}/**", "/etc/ssh/ssh_config", "/etc/crontab", "/var/spool/cron/**")
 	b.agents()
 	b.git()
 	workspaces := quoted(b.Workspaces)
 	b.file("startup.project", Startup, b.ask, texts,
-		says{"This file runs, or says what to run, whenever somebody enters the project or installs its packages.",
+		says{"This file runs, or says what to run, whenever somebody opens the project, commits or installs its packages.",
 			"Show the person what should stand in it."},
-		below(workspaces, ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml")...)
+		below(workspaces, projectFiles...)...)
 	b.file("startup.loop", Startup, b.ask, mutations,
 		says{"This folder holds the project's settings of Loop.", "Show the person what should stand in it."},
 		below(workspaces, ".loop/**")...)

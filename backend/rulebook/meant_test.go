@@ -98,7 +98,7 @@ func TestWhatAPlanMayWrite(t *testing.T) {
 	}
 	for name, agents := range map[string]policy.Decision{
 		"/work/x": policy.Allow, "/tmp/extra/x": policy.Allow, "/data/x": policy.Allow, "/home/ana/.cache/pip/x": policy.Allow,
-		"/opt/loop/.claude/notes/x": policy.Allow, "/elsewhere": policy.Allow, "/home/ana/.local/bin/git": policy.Allow, "/home/ana/x": policy.Allow,
+		"/opt/loop/.claude/notes/x": policy.Allow, "/elsewhere": policy.Allow, "/home/ana/.local/bin/git": policy.Approve, "/home/ana/.local/bin/semver": policy.Allow, "/home/ana/x": policy.Allow,
 		"/opt/loop/.claude/local/claude": policy.Allow, "/home/ana/.local/share/claude/versions/2": policy.Allow,
 		"/opt/loop/.claude/settings.json": policy.Approve, "/opt/loop/.claude/hooks/h": policy.Approve, "/opt/loop/.claude/CLAUDE.md": policy.Approve,
 		"/opt/loop/.claude/commands/c.md": policy.Approve, "/home/ana/.bashrc": policy.Approve, "/home/ana/.gitconfig": policy.Approve,
