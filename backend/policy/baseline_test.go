@@ -239,6 +239,7 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Create, "ws/.git/modules/lib/sub/hooks/post-checkout", "?.!!"},
 		{Write, "ws/.git/modules/lib/config", "?.!!"},
 		{Write, "ws/.git/worktrees/x/commondir", "?.!!"},
+		{Create, "ws/.git/worktrees/x/config.worktree", "?.!!"},
 		{Write, "ws/.venv/bin/activate", "?.!!"},
 		{Link, "ws/sub/env/bin/activate.csh", "?.!!"},
 		{Write, "/work trees/two/.git/config", "?.!!"},

@@ -46,6 +46,7 @@ var gitKeys = sync.OnceValue(func() inertGit {
 			{"core", "sparsecheckout", false, yesNo}, // what it names are files of the repository
 			{"core", "sparsecheckoutcone", false, yesNo},
 			{"index", "sparse", false, yesNo},
+			{"extensions", "worktreeconfig", false, yesNo}, // which is a second file, and judged as this one
 			{"color", "ui", false, regexp.MustCompile(`^(true|false|auto|always|never)$`)},
 			{"commit", "gpgsign", false, regexp.MustCompile(`^false$`)}, // true starts a program
 			{"tag", "gpgsign", false, regexp.MustCompile(`^false$`)},

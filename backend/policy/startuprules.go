@@ -125,14 +125,14 @@ func (b *baseline) git() {
 	// Git tries a chmod on a new configuration, whose mode makes no difference.
 	b.file(ruleGitConfig, Startup, b.ask, texts,
 		says{"Git takes commands to run and addresses to push to from this file.", gitAdvice},
-		below(dirs, gitDirFiles...)...)
+		append(below(dirs, gitDirFiles...), below(workspaces, ".git/worktrees/*/config.worktree")...)...)
 	b.file("startup.git-hook", Startup, b.ask, mutations,
 		says{"Git runs the programs in this folder at every commit, checkout or push.",
 			"Keep the check in a file of the project and ask the person to install it."},
 		below(dirs, gitDirHooks)...)
 	b.file("startup.git-worktree", Startup, b.ask, changes,
 		says{"This file says which configuration a working tree takes.", "Create the working tree anew instead."},
-		below(workspaces, ".git/worktrees/*/{config.worktree,commondir}")...)
+		below(workspaces, ".git/worktrees/*/commondir")...)
 	b.file("startup.git-pointer", Startup, b.ask, mutations,
 		says{"This name decides which repository, and so which configuration and hooks, git takes for the project.",
 			"Make the repository in another folder."},
