@@ -69,10 +69,10 @@ func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 		return e
 	}
 	if parentDir != "" && parentDir != dir {
-		e.project(trust, parentDir, "", core.LayerProject)
-		e.project(trust, dir, parentDir, core.LayerWorktree)
+		e.project(trust, parentDir, "", dir, core.LayerProject)
+		e.project(trust, dir, parentDir, dir, core.LayerWorktree)
 	} else {
-		e.project(trust, dir, "", core.LayerProject)
+		e.project(trust, dir, "", dir, core.LayerProject)
 	}
 	return e
 }
@@ -95,12 +95,12 @@ func (e *Effective) global(global Snapshot) {
 	}
 }
 
-func (e *Effective) project(trust *Trust, dir, parent, name string) {
+func (e *Effective) project(trust *Trust, dir, parent, at, name string) {
 	own, err := os.Stat(e.Layers[0].Path)
 	if info, perr := os.Stat(ProjectPath(dir)); err == nil && perr == nil && os.SameFile(own, info) {
 		return // the project is the folder that Loop's own is in
 	}
-	doc, sum := loadProject(dir, parent)
+	doc, sum := loadProject(dir, parent, at)
 	if doc == nil {
 		return
 	}

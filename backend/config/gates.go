@@ -85,8 +85,8 @@ func rules(raw []byte, into any) error {
 	return nil
 }
 
-// rule checks what the three kinds of rules have in common. What a pattern means is
-// checked where the policy is put together, before anything starts.
+// rule checks one rule of any of the three kinds. Whether a pattern that begins in a folder
+// may stand in this file is checked where the policy is put together, before anything starts.
 func rule(v reflect.Value) error {
 	d, _ := v.FieldByName("Decision").Interface().(policy.Decision)
 	if !slices.Contains(decisions, string(d)) {
@@ -97,6 +97,20 @@ func rule(v reflect.Value) error {
 	}
 	if p := v.FieldByName("Pattern"); p.IsValid() && strings.TrimSpace(p.String()) == "" {
 		return errors.New("no pattern")
+	}
+	var err error
+	switch r := v.Interface().(type) {
+	case policy.FileRule:
+		r.Paths = within(r.Paths, "")
+		err = r.Check()
+	case policy.PathRule:
+		r.Pattern = within([]string{r.Pattern}, "")[0]
+		err = r.Check()
+	case policy.CommandRule:
+		err = r.Check()
+	}
+	if err != nil {
+		return fmt.Errorf("something that cannot be read: %w", err)
 	}
 	return nil
 }
@@ -122,4 +136,50 @@ func turnedOn[R any](doc *document, list string, rules []R, off func(*R) *bool) 
 		}
 	}
 	return rules
+}
+
+// within makes patterns that begin with a name begin in a folder. Patterns have no “..”, so
+// that none leads out of it. One that begins with “~” stays, and is refused: it would be a
+// folder of that name.
+func within(patterns []string, dir string) (out []string) {
+	for _, p := range patterns {
+		if p != "" && !strings.ContainsRune("/@~", rune(p[0])) {
+			p = policy.Quote(dir) + "/" + p
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// resolve makes the relative patterns of a project begin in each of its folders: the file of
+// a project holds in its worktrees, too. Where a folder has another path in a container, as
+// on Windows, they stay relative, which is refused.
+func (g *AgentGate) resolve(dirs ...string) {
+	for _, dir := range dirs {
+		if !strings.HasPrefix(dir, "/") {
+			return
+		}
+	}
+	each := func(patterns []string) (out []string) {
+		for _, dir := range dirs {
+			for _, p := range within(patterns, dir) {
+				if !slices.Contains(out, p) {
+					out = append(out, p)
+				}
+			}
+		}
+		return out
+	}
+	g.FileRules = slices.Clone(g.FileRules)
+	for i := range g.FileRules {
+		g.FileRules[i].Paths = each(g.FileRules[i].Paths)
+	}
+	var sockets []policy.PathRule
+	for _, r := range g.PathRules {
+		for _, p := range each([]string{r.Pattern}) {
+			r.Pattern = p
+			sockets = append(sockets, r)
+		}
+	}
+	g.PathRules = sockets
 }

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 )
 
 // TestAProjectMakesTheGateStricter without an approval, and cannot switch it off with one.
@@ -45,5 +48,32 @@ func TestAProjectTurnsNoRuleOff(t *testing.T) {
 	}
 	if !e.Config.Gates.AgentGate.CommandRules[0].Off {
 		t.Error("the person's rule was turned on")
+	}
+}
+
+// TestPatternsOfAProject begin in its folder, and in that of a worktree as well. One that
+// cannot be read is a problem of the file that has it.
+func TestPatternsOfAProject(t *testing.T) {
+	const text = `{"gates": {"agentgate": {
+		"file_rules": [{"paths": ["secrets/**", "/etc/x", "**/*.pem"], "decision": "deny"}, {"decision": "approve"}],
+		"path_rules": [{"pattern": "run/a.sock", "decision": "deny"}, {"pattern": "@name", "decision": "deny"}]}}}`
+	dir := project(t, filepath.Join(t.TempDir(), "a{b"), text)
+	gate := ForDir(global(t, `{}`), openTrust(t), dir, "").Config.Gates.AgentGate
+	at := policy.Quote(dir)
+	if len(gate.FileRules) != 2 || !slices.Equal(gate.FileRules[0].Paths, []string{at + "/secrets/**", "/etc/x", at + "/**/*.pem"}) ||
+		len(gate.FileRules[1].Paths) != 0 || len(gate.PathRules) != 2 || gate.PathRules[0].Pattern != at+"/run/a.sock" || gate.PathRules[1].Pattern != "@name" {
+		t.Errorf("%+v", gate)
+	}
+	tree := t.TempDir()
+	paths := ForDir(global(t, `{}`), openTrust(t), tree, dir).Config.Gates.AgentGate.FileRules[0].Paths
+	if !slices.Contains(paths, at+"/secrets/**") || !slices.Contains(paths, tree+"/secrets/**") {
+		t.Errorf("a worktree has %q", paths)
+	}
+	for _, wrong := range []string{`"../x"`, `"a/../../x"`, `"~/x"`, `"a[b"`, `""`, `"./../x"`, `"{a,../x}/y"`} {
+		dir := project(t, t.TempDir(), "{\n\"gates\": {\"agentgate\": {\"file_rules\": [{\"paths\": ["+wrong+"], \"decision\": \"deny\"}]}}}")
+		e := ForDir(global(t, `{}`), openTrust(t), dir, "")
+		if e.Err == nil || len(e.Problems) != 1 || e.Problems[0].Path != ProjectPath(dir) || e.Problems[0].Line != 2 {
+			t.Errorf("%s: %v, %+v", wrong, e.Err, e.Problems)
+		}
 	}
 }

@@ -121,8 +121,9 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 }
 
 // loadProject reads the settings file of the project at dir, or of the worktree
-// at dir of the project at parent. Without one it returns nil.
-func loadProject(dir, parent string) (doc *document, sum string) {
+// at dir of the project at parent. Its settings are for the channel of the folder at.
+// Without one it returns nil.
+func loadProject(dir, parent, at string) (doc *document, sum string) {
 	path := ProjectPath(dir)
 	data, err := readProjectFile(dir, parent)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -133,6 +134,7 @@ func loadProject(dir, parent string) (doc *document, sum string) {
 	}
 	doc = decode(path, data)
 	doc.resolve(dir)
+	doc.config.Gates.AgentGate.resolve(dir, at)
 	doc.misplaced(true)
 	doc.rulesHold()
 	return doc, sumOf(data)

@@ -125,3 +125,21 @@ func (v Verdict) Told() string {
 	}
 	return v.Message + " " + v.Advice
 }
+
+// Check tells why the rule cannot be used; nil where it can.
+func (r FileRule) Check() error {
+	c := compiler{}
+	return c.file(&layer{files: newNode()}, r, 0)
+}
+
+// Check tells why the rule cannot be used; nil where it can.
+func (r PathRule) Check() error {
+	c := compiler{}
+	return c.socket(&layer{sockets: newNode(), abstract: newNode()}, r, 0)
+}
+
+// Check tells why the rule cannot be used; nil where it can.
+func (r CommandRule) Check() error {
+	_, err := compileCommand(r)
+	return err
+}
