@@ -1,14 +1,16 @@
 // Package dialog asks a person about a held act of an agent in a dialog of the desktop,
 // while the window of Loop is out of sight. It has the port (Asker), one adapter for each
 // system, the naming of characters that mislead, and the Presenter, which decides when a
-// dialog is shown. Its sub-package dialogtest has GTK's loop for the tests.
+// dialog is shown.
+// The sub-package dialogtest has GTK's loop for the tests.
 //
 // What comes from a container is hostile text. No adapter passes it to anything that reads
 // a format, markup or a hyperlink. Whatever goes wrong means Deny, or no answer at all:
 // then the gate's deadline denies.
 //
 // The adapters: GTK 3 on Linux (tags cgo and desktop; it needs the loop that the window
-// runs) and TaskDialogIndirect on Windows. Elsewhere, also on macOS, Ask fails with
+// runs), and on Windows TaskDialogIndirect, or a message box that allows nothing where the
+// program lacks the manifest for that. Elsewhere, also on macOS, Ask fails with
 // ErrUnavailable, and questions wait in the window.
 //
 // What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to

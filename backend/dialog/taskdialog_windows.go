@@ -38,24 +38,27 @@ const (
 	reviewButton
 )
 
-// New returns the asker of this desktop, which a program needs once. Ask fails with
-// ErrUnavailable in a program whose manifest does not ask for version 6 of the common
-// controls: the older ones have no task dialogs.
+// New returns the asker of this desktop, which a program needs once. In a program whose
+// manifest does not ask for version 6 of the common controls there are no task dialogs, and a
+// message box asks.
 func New() Asker {
 	t := &taskDialogs{one: make(chan struct{}, 1),
-		indirect:    windows.NewLazySystemDLL("comctl32.dll").NewProc("TaskDialogIndirect"),
-		send:        windows.NewLazySystemDLL("user32.dll").NewProc("SendMessageW"),
-		post:        windows.NewLazySystemDLL("user32.dll").NewProc("PostMessageW"),
-		keyState:    windows.NewLazySystemDLL("user32.dll").NewProc("GetKeyState"),
-		flashWindow: windows.NewLazySystemDLL("user32.dll").NewProc("FlashWindow")}
+		indirect:      windows.NewLazySystemDLL("comctl32.dll").NewProc("TaskDialogIndirect"),
+		send:          windows.NewLazySystemDLL("user32.dll").NewProc("SendMessageW"),
+		post:          windows.NewLazySystemDLL("user32.dll").NewProc("PostMessageW"),
+		keyState:      windows.NewLazySystemDLL("user32.dll").NewProc("GetKeyState"),
+		flashWindow:   windows.NewLazySystemDLL("user32.dll").NewProc("FlashWindow"),
+		threadWindows: windows.NewLazySystemDLL("user32.dll").NewProc("EnumThreadWindows")}
 	t.callback = windows.NewCallback(t.called)
+	t.closes = windows.NewCallback(t.close)
 	return t
 }
 
 type taskDialogs struct {
 	one                                         chan struct{} // filled while a dialog exists; guards shown
 	indirect, send, post, keyState, flashWindow *windows.LazyProc
-	callback                                    uintptr // Windows frees none, so there is one
+	threadWindows                               *windows.LazyProc
+	callback, closes                            uintptr // Windows frees none, so there is one of each
 	shown                                       taskDialog
 }
 
@@ -79,13 +82,13 @@ func (t *taskDialogs) Ask(ctx context.Context, r Request) (Choice, error) {
 	if ctx.Err() != nil { // both were ready
 		return Deny, ctx.Err()
 	}
-	if err := t.indirect.Find(); err != nil {
-		return Deny, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
 	// The dialog has its own message loop, which belongs to one thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	f := fitted(r)
+	if t.indirect.Find() != nil {
+		return t.box(ctx, f)
+	}
 	t.shown = taskDialog{ctx: ctx, noAllow: f.noAllow}
 	if err := t.show(f); err != nil {
 		return Deny, err
