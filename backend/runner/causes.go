@@ -107,7 +107,8 @@ func noResultFailure(e ending, p *transcript.Parser, detail string) (*core.Failu
 			"If you did not stop its container, memory was probably short: raise container_memory_mb in the settings "+
 				"and check that the disk is not full.")
 	case e.exit == nil && code == wire.ExitUnsupervised:
-		return is(becauseEnd, core.CodeKilled, "The gate's supervisor in the container was ended or stopped from outside, so the container was closed.",
+		return is(becauseEnd, core.CodeKilled,
+			"The gate's supervisor in the container was ended or stopped from outside, so the container was closed.",
 			"Nothing can be held without it. Work that was done stays. Send the prompt again, and see what ends or stops "+
 				"processes of the container if it repeats.")
 	case code == 126, code == 127:

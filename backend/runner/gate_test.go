@@ -18,6 +18,7 @@ type fakeGate struct {
 	before  time.Duration // of earlier launches
 	since   time.Time     // of the call that is held now
 	stopped []core.RunID
+	onStop  func()
 	gone    []core.SpawnID
 	unsure  bool
 }
@@ -53,7 +54,9 @@ func (g *fakeGate) TakeOver(context.Context, core.RunID) error {
 func (g *fakeGate) Stop(run core.RunID, _ string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.stopped = append(g.stopped, run)
+	if g.stopped = append(g.stopped, run); g.onStop != nil {
+		g.onStop()
+	}
 }
 
 func (g *fakeGate) Dismiss(spawn core.SpawnID) {
@@ -159,6 +162,52 @@ func TestHeldTimeIsNotWorked(t *testing.T) {
 		run := r.ended(r.prompt("c", "work").ID, 10*time.Minute)
 		if d := run.Outcome.Duration; d < 10*time.Second || d > 15*time.Second || run.Outcome.DurationMs != d.Milliseconds() {
 			t.Errorf("it worked for %s (%d ms)", d, run.Outcome.DurationMs)
+		}
+	})
+}
+
+// TestWhatIsHeldIsDeniedBeforeTheSignal: a program that is held takes no signal but the
+// last, so a stop lets it go first.
+func TestWhatIsHeldIsDeniedBeforeTheSignal(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var killed <-chan struct{}
+		r := newRig(t, func(p *proc) { killed = p.killed; <-p.killed })
+		gate := &fakeGate{onStop: func() {
+			select {
+			case <-killed:
+				t.Error("it was signalled while its calls were held")
+			default:
+			}
+		}}
+		r.ports.Gate = gate
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "work")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		if err := r.s.Cancel(context.Background(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if run = r.ended(run.ID, time.Minute); len(gate.stopped) == 0 || run.State != core.RunCancelled {
+			t.Errorf("ended %s, denied for %v", run.State, gate.stopped)
+		}
+	})
+}
+
+// TestUnattendedIsWhoAsks: the link and so the gate hear that nobody answers for a run.
+func TestUnattendedIsWhoAsks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, plays(goodResult, 0))
+		r.start()
+		defer r.quit()
+		for _, alone := range []bool{true, false} {
+			run, err := r.s.Prompt(context.Background(), core.Run{ChannelID: "c", Prompt: "x", Unattended: alone})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run = r.ended(run.ID, time.Minute)
+			if who := r.boxes.all[len(r.boxes.all)-1].was[run.SpawnID]; who.RunID != run.ID || who.Unattended != alone {
+				t.Errorf("unattended %v: the link was told %+v", alone, who)
+			}
 		}
 	})
 }
