@@ -23,7 +23,7 @@ import (
 func init() {
 	acts["tracing"] = actTracing
 	acts["attach"] = func(args []string) { reach(args[0]) }
-	acts["waiting"] = func([]string) { _, _ = os.Stdin.Read(make([]byte, 1)) }
+	acts["waiting"] = func([]string) { _ = unix.Pause() }
 	acts["traceme"] = func([]string) { fmt.Println(name(ptrace(unix.PTRACE_TRACEME, 0, 0, 0))) }
 	acts["reaching"] = func([]string) { // as itself, then as an agent
 		program := must(os.ReadFile("/proc/self/exe"))
@@ -119,17 +119,18 @@ func TestDebuggersStayInTheirSpawn(t *testing.T) {
 	if !keeper(t) {
 		return
 	}
-	other := launch(t, "filter", "waiting") // stays before its act, behind its own fence
-	defer func() { _ = unix.Close(other.listener) }()
-	outside := exec.Command("/bin/sleep", "1000") // the same user, and no fence
-	uid := uint32(agentID(t))
-	outside.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, NoSetGroups: true}}
-	if err := outside.Start(); err != nil {
-		t.Fatal(err)
+	// Both of the agent's user, without a capability, and open to a debugger of their own.
+	outside := launch(t, "none", "waiting")
+	outside.let(t)
+	other := start(t, Options{Judge: &debugRules{}}, "waiting")
+	for _, pid := range []int{outside.cmd.Process.Pid, other.cmd.Process.Pid} {
+		until(t, func() bool {
+			line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+			return strings.Contains(string(line), roleVar+"=agent")
+		})
 	}
-	defer func() { _ = outside.Process.Kill(); _ = outside.Wait() }()
 	for what, pid := range map[string]int{
-		"the supervisor": os.Getpid(), "its parent": os.Getppid(), "another spawn": other.cmd.Process.Pid, "no spawn": outside.Process.Pid,
+		"the supervisor": os.Getpid(), "its parent": os.Getppid(), "another spawn": other.cmd.Process.Pid, "no spawn": outside.cmd.Process.Pid,
 	} {
 		got := start(t, Options{Judge: &debugRules{}}, "attach", strconv.Itoa(pid)).wait(t)
 		if got != "seize EPERM\nattach EPERM\nread EPERM\nwrite EPERM\n" {
