@@ -16,14 +16,16 @@ import (
 // They are taken from the keys that version 2.1.330 reads and writes: mcpServers,
 // allowedTools, hasTrustDialogAccepted, apiKeyHelper, env and so on. A key of a later
 // version counts as well if its name has such a word, unless it is a count, a cache or a
-// note of what the person has seen.
+// note of what the person has seen. That working without permissions was accepted is no
+// matter: Loop writes it down before each start, and the CLI then takes it away.
 type stateWords struct{ matters, notes *regexp.Regexp }
 
 var stateKeys = sync.OnceValue(func() stateWords {
 	return stateWords{
-		matters: regexp.MustCompile(`(?i)^env$|server|hook|helper|command|allow|trust|approved$|accepted$|permission|tools|plugin|marketplace|` +
+		matters: regexp.MustCompile(`(?i)^env$|server|hook|helper|command|allow|trust|approved$|permission|tools|plugin|marketplace|` +
 			`shell|launcher|route|proxy|url|credential|refresh|export|statusline|daemon|sandbox|autoupload|remotecontrolat|(connect|install)ide`),
-		notes: regexp.MustCompile(`^(last|cached|seen|feedback|favorite|lspRecommendation|officialMarketplaceAuto|has(Seen|Used|Visited|Opened)[A-Z])|` +
+		notes: regexp.MustCompile(`^(bypassPermissionsModeAccepted$|last|cached|seen|feedback|favorite|` +
+			`lspRecommendation|officialMarketplaceAuto|has(Seen|Used|Visited|Opened)[A-Z])|` +
 			`(Count|Counts|At|Usage|Used|Cache|Seen|Shown|Dismissed|Ids|State)$`),
 	}
 })

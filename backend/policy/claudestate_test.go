@@ -42,7 +42,8 @@ func TestAgentState(t *testing.T) {
 		"tools":                       {change(`"allowedTools": []`, `"allowedTools": ["Bash"]`), false},
 		"trust":                       {change(`{"/ws"`, `{"/new": {"hasTrustDialogAccepted": true}, "/ws"`), false},
 		"instructions from elsewhere": {project(`"hasClaudeMdExternalIncludesApproved": true`), false},
-		"work without permissions":    {top(`"bypassPermissionsModeAccepted": true`), false},
+		"work without permissions":    {top(`"bypassPermissionsModeAccepted": true`), true}, // as Loop writes it
+		"permissions":                 {top(`"permissions": {"allow": ["Bash"]}`), false},
 		"a helper":                    {top(`"apiKeyHelper": "id"`), false},
 		"another helper":              {top(`"awsAuthRefresh": "id"`), false},
 		"environment":                 {top(`"env": {"NODE_OPTIONS": "-r x"}`), false},

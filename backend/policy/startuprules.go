@@ -27,8 +27,9 @@ var (
 		".gnupg/*.conf", ".docker/cli-plugins/**", ".local/share/helm/plugins/**", ".config/{mise,pre-commit}/**",
 	}
 	// Commands that a person types, for which an agent could put another program first.
-	typedCommands = "{sh,bash,dash,zsh,fish,sudo,su,ssh,scp,sftp,rsync,git,gh,glab,ls,cat,cp,mv,rm,cd,grep,find,sed,less,env,which,ps,kill,tar,make," +
-		"vi,vim,nvim,nano,emacs,code,tmux,screen,curl,wget,docker,podman,kubectl,systemctl,crontab,gpg,claude,loop}"
+	typedCommands = "{sh,bash,dash,zsh,fish,sudo,su,ssh,scp,sftp,rsync,git,gh,glab,ls,cat,cp,mv,rm,cd," +
+		"grep,find,sed,less,env,which,ps,kill,tar,make,vi,vim,nvim,nano,emacs,code," +
+		"tmux,screen,curl,wget,docker,podman,kubectl,systemctl,crontab,gpg,claude,loop}"
 	// Files of a project that run when somebody opens it, enters it, commits in it, or installs
 	// its packages. Husky's own folder “_” is none of them: each npm install writes it.
 	projectFiles = []string{
@@ -83,7 +84,8 @@ func (b *baseline) startup() {
 		says{"This file runs for every user of the container, whenever a shell or a program starts.", "Use a setting of the project."},
 		"/etc/{profile,bash.bashrc,bash_completion,environment,gitconfig,inputrc,ld.so.preload,npmrc,pip.conf,zshenv}",
 		"/etc/{zshrc,zprofile,csh.cshrc,csh.login,vimrc,tmux.conf,ld.so.conf}",
-		"/etc/{profile.d,zsh,fish,vim,xdg/autostart,ld.so.conf.d,ssh/ssh_config.d,cron.d,cron.daily,cron.hourly,cron.weekly,cron.monthly,claude-code,systemd}/**", "/etc/ssh/ssh_config", "/etc/crontab", "/var/spool/cron/**")
+		"/etc/{profile.d,zsh,fish,vim,xdg/autostart,ld.so.conf.d,ssh/ssh_config.d}/**", "/etc/ssh/ssh_config",
+		"/etc/{cron.d,cron.daily,cron.hourly,cron.weekly,cron.monthly,claude-code,systemd}/**", "/etc/crontab", "/var/spool/cron/**")
 	b.agents()
 	b.git()
 	workspaces := quoted(b.Workspaces)

@@ -40,7 +40,9 @@ func (r renaming) place(c *call, approved *replacement) outcome {
 	c.view = c.s.viewFor(c)
 	c.view.once.Do(c.view.follow)
 	v := stricter(r.onto(c, m), r.away(c, m))
-	if rank(v.Decision) == 2 && !v.ByContent() || c.granted == "" && rank(v.Decision) != 0 && !q.passes() || m.moved.kind() != unix.S_IFREG || q.placed == nil || *q.placed != *approved ||
+	allowed := rank(v.Decision) == 0 || c.granted != "" && rank(v.Decision) == 1 || c.granted == "" && q.passes()
+	denied := rank(v.Decision) == 2 && !v.ByContent()
+	if !allowed || denied || m.moved.kind() != unix.S_IFREG || q.placed == nil || *q.placed != *approved ||
 		c.granted != "" && c.granted != q.key() {
 		return outcome{how: blocks, side: resuming, then: c.attempt}
 	}
