@@ -94,6 +94,7 @@ func BenchmarkGatedWork(b *testing.B) {
 				}
 				free, with, ratios, cpus = append(free, f), append(with, g), append(ratios, g/f), append(cpus, gcpu/fcpu)
 				fcpus, gcpus = append(fcpus, fcpu), append(gcpus, gcpu)
+				_, _ = fmt.Fprintf(os.Stderr, "%s: took %.2f s, %.2f s gated; computed %.2f s, %.2f s gated\n", name, f, g, fcpu, gcpu) // a long one may be ended
 			}
 			b.ReportMetric(middle(free), "free-s")
 			b.ReportMetric(middle(with), "gated-s")
