@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
 import { CONNECT, floodOf, recordsOf } from "./mock/gate.mjs";
+import { SUGGESTED } from "./mock/rules.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
 
@@ -134,6 +135,27 @@ for (const theme of ["dark", "light"]) {
       await p.getByRole("textbox", { name: "What to test" }).fill("~/.cache/go-build/trim.txt");
       await p.getByText("No: allowed").waitFor();
       await p.getByRole("row", { name: "shadowed" }).click();
+    });
+    await shot(`rules-new${name}-${theme}`, { theme, size }, async (p, m) => {
+      m.gate.rules.suggested = SUGGESTED;
+      await open("api-server")(p);
+      await p.keyboard.press("Control+Shift+P");
+      await p.keyboard.insertText("rules of the gate");
+      await p.keyboard.press("Enter");
+      await p.getByText("You allowed 41 questions").waitFor();
+      await p.keyboard.press("n");
+      await p.getByRole("textbox", { name: "Files, one pattern" }).fill("/home/*/.cache/go-build/**\n/home/ana/.cache/pip/**");
+      await p.getByText("Would have matched 2").waitFor();
+    });
+    await shot(`rules-suggested${name}-${theme}`, { theme, size }, async (p, m) => {
+      m.gate.rules.suggested = SUGGESTED;
+      await open("api-server")(p);
+      await p.keyboard.press("Control+Shift+P");
+      await p.keyboard.insertText("rules of the gate");
+      await p.keyboard.press("Enter");
+      await p.getByText("You allowed 41 questions").waitFor();
+      for (const key of ["j", "j", "j", "j", " "]) await p.keyboard.press(key);
+      await p.getByText("Rule 4 is off.").waitFor();
     });
   }
 }

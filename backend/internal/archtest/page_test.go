@@ -47,8 +47,6 @@ var notThePage = map[string]string{
 	"GateLog.Why":             "the panel of decisions, which comes next",
 	"GateRules.Export":        "the command line: loop gate rules export",
 	"GateRules.Import":        "the command line: loop gate rules import",
-	"GateRules.Matches":       "the panel of rules, which comes next",
-	"GateRules.Suggestions":   "the panel of rules, which comes next",
 	"System.Explain":          "the command line: loop explain",
 	"System.ImageStatus":      "the page's bridge, to see whether its key is good",
 	"System.ListContainers":   "the command line; the page has the list in its snapshot",

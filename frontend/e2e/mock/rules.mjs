@@ -17,12 +17,21 @@ const START = [
   { origin: "default", id: "", class: "default", decision: "allow", calls: [], patterns: [], hits: 74, text: "Allow everything else." },
 ];
 
+export const SUGGESTED = [
+  { class: "file_rules", rule: JSON.stringify({ paths: ["/home/ana/.cache/pip/**"], operations: ["write", "create"], decision: "allow" }), text: "Allow write, create of /home/ana/.cache/pip/**.", from: "answers", asked: 41, runs: 4, channels: 1, denied: 0 },
+  { class: "file_rules", rule: JSON.stringify({ paths: ["/home/ana/.npmrc"], operations: ["write", "create"], decision: "allow" }), text: "Allow write, create of /home/ana/.npmrc.", from: "shadow", asked: 9, runs: 2, channels: 1, denied: 0 },
+];
+const LISTS = { file_rules: "paths", command_rules: "commands" };
+const covers = (a, b) => a === b || (a.endsWith("/**") && b.startsWith(a.slice(0, -2)));
+const written = (p) => p.replace(/^~/, "/home/*");
+
 export class Rules {
   constructor(world) {
     this.w = world;
     this.rules = START.map((r) => ({ ...r }));
     this.files = [{ origin: "yours", path: HOME }, { origin: "project", path: "/srv/api-server/.loop/config.json", approved: true }];
     this.before = []; // what changes can take back, the newest last
+    this.suggested = [];
     this.mode = "enforce";
     this.own = false;
   }
@@ -35,16 +44,51 @@ export class Rules {
       const under = this.rules.findIndex((x) => x.id === r.under);
       const last = r.hits > 0 ? { last_used: new Date(this.w.now() - 600_000).toISOString() } : {};
       const text = r.text ?? `${WORDS[r.decision]} ${r.calls.join(", ")} of ${r.patterns.join(", ")}.`;
-      return { ...r, ...last, number: i + 1, index: at, text, rule: r.editable ? JSON.stringify({ id: r.id, decision: r.decision }) : "", recent: Math.min(9, r.hits), shadowed_by: r.under && under >= 0 && under < i ? under + 1 : 0 };
+      return { ...r, ...last, number: i + 1, index: at, text, rule: r.editable ? (r.rule ?? JSON.stringify({ id: r.id, paths: r.patterns.map(written), operations: r.calls, decision: r.decision, ...(r.off ? { off: true } : {}) })) : "", recent: Math.min(9, r.hits), shadowed_by: r.under && under >= 0 && under < i ? under + 1 : 0 };
     });
     const undo = this.before.at(-1);
     return {
       channel_id: id, policy: "agent", mode: this.mode, mode_from: this.own ? this.w.channels.get(id)?.dir : "settings", enabled: true, rules, files: this.files,
-      version: rules.map((r) => r.id).join(), recent: 120, uncounted: "Calls that are only counted together are left out.", ...(undo ? { undo: { id: undo.id, at: new Date(this.w.now()).toISOString(), text: undo.text, scope: "always" } } : {}),
+      version: rules.map((r) => `${r.id}${r.off ? " off" : ""}`).join(), recent: 120, uncounted: "Calls that are only counted together are left out.", ...(undo ? { undo: { id: undo.id, at: new Date(this.w.now()).toISOString(), text: undo.text, scope: "always" } } : {}),
     };
   }
 
+  /** The rule that was sent, as a row. Loop reads it strictly; here a bad pattern is enough. */
+  read(cls, text) {
+    const rule = JSON.parse(text), patterns = cls === "path_rules" ? [rule.pattern] : (rule[LISTS[cls]] ?? []);
+    const bad = cls === "file_rules" ? patterns.find((p) => !p.startsWith("/")) : undefined;
+    if (bad) throw fail("invalid_input", `The rule cannot be used: The path ${JSON.stringify(bad)} is not valid: a pattern begins with “/”; “/**/name” is a name anywhere.`, "Write /home/* in place of “~”: it is any home.");
+    const calls = rule.operations ?? (cls === "command_rules" ? ["run"] : cls === "path_rules" ? ["connect"] : ["read", "write", "create", "delete", "chmod", "chown", "link"]);
+    return { id: rule.id ?? `rule-${patterns[0]}`, class: cls, decision: rule.decision, calls, patterns, message: rule.message, off: rule.off, rule: text, hits: 0, path: HOME, editable: true };
+  }
+
+  matches(id, c) {
+    const r = this.read(c.class, c.rule), what = `${WORDS[r.decision]} ${r.calls.join(", ")} of ${r.patterns.join(", ")}.`;
+    const secret = r.decision === "allow" && r.patterns.some((p) => p.includes(".ssh"));
+    const past = ["/home/ana/.cache/pip/http/a1", "/home/ana/.cache/pip/http/b2", "/home/ana/.cache/go-build/trim.txt", "/home/ana/.bashrc"];
+    const hits = past.filter((t) => r.patterns.some((p) => covers(p, t)));
+    const others = this.list(id).rules.filter((x) => x.class === c.class && !(c.replaces && x.editable && x.index === c.index));
+    const under = (a, b) => a.length > 0 && b.length > 0 && b.every((p) => a.some((q) => covers(written(q), written(p))));
+    const by = others.find((x) => (x.origin === "first" || x.index < c.index) && under(x.patterns, r.patterns));
+    return {
+      text: what, of: 120, total: hits.length, denied: 0, matches: hits.map((t, i) => ({ at: new Date(this.w.now() - i * 60_000).toISOString(), what: `write ${t}`, decision: "allowed" })),
+      ...(by ? { shadowed_by: by.id } : {}), shadows: others.filter((x) => x.editable && x.index >= c.index && under(r.patterns, x.patterns)).map((x) => x.id),
+      ...(secret ? { refused: { code: "forbidden", cause: "The rule would also allow what credential.home guards (/home/*/.ssh/**), and that is never allowed for good.", remedy: "Write a narrower pattern, or have the rule ask." } } : {}),
+    };
+  }
+
+  add(e) {
+    const row = { ...this.read(e.class, e.rule), origin: e.scope === "always" ? "yours" : "remembered", scope: e.scope };
+    this.before.push({ id: `edit-${this.before.length + 1}`, text: `Added: ${row.id}`, rules: this.rules });
+    const rules = [...this.rules];
+    const at = rules.findIndex((r) => (row.origin === "yours" ? r.origin === "yours" : r.origin === "remembered" || r.origin === "yours"));
+    rules.splice(at, 0, row);
+    this.rules = rules;
+    return this.told(e.channel_id);
+  }
+
   edit(e) {
+    if (e.action === "add") return this.add(e);
     const list = this.list(e.channel_id).rules;
     const find = (index) => list.findIndex((r) => r.editable && r.class === e.class && r.index === index && r.scope === e.scope);
     const at = find(e.index);
@@ -53,6 +97,11 @@ export class Rules {
     const next = [...this.rules];
     const [rule] = next.splice(at, 1);
     if (e.action === "move") next.splice(find(e.to), 0, rule);
+    if (e.action === "change") next.splice(at, 0, { ...rule, ...this.read(e.class, e.rule) });
+    if (e.action === "off" || e.action === "on") {
+      const turned = { ...JSON.parse(list[at].rule), ...(e.action === "off" ? { off: true } : { off: undefined }) };
+      next.splice(at, 0, { ...rule, off: e.action === "off", rule: JSON.stringify(turned) });
+    }
     this.rules = next;
     return this.told(e.channel_id);
   }
@@ -66,6 +115,8 @@ export class Rules {
     return {
       "GateRules.List": (id) => this.list(id),
       "GateRules.Edit": (e) => this.edit(e),
+      "GateRules.Matches": (id, c) => this.matches(id, c),
+      "GateRules.Suggestions": () => this.suggested,
       "GateRules.Undo": (id, edit) => {
         const at = this.before.findIndex((b) => b.id === edit);
         if (at < 0) throw fail("conflict", "That change cannot be taken back any more.", "Change the rule itself.");

@@ -501,6 +501,17 @@ export type GateRuleList = {
   undo?: GateRuleUndo; // the last change that can be taken back
 };
 
+export type GateRuleMatches = {
+  text: string; // the rule in plain words
+  matches: RuleMatch[] | null;
+  total: number; // all that it matches, of which Matches are the newest
+  of: number; // how many decisions were looked at
+  denied: number; // of Total: those that were denied
+  shadowed_by?: string;
+  shadows?: string[]; // ids of rules that it would leave nothing
+  refused?: Failure; // why it cannot be stored
+};
+
 export type GateRuleOrigin = "first" | "project" | "remembered" | "yours" | "built_in" | "default";
 
 export type GateRuleUndo = {
@@ -516,6 +527,17 @@ export type GateStatus = {
   probed?: string;
   why?: string; // what is missing, and the remedy
   modes?: Record<string, string>;
+};
+
+export type GateSuggestion = {
+  class: GateRuleClass;
+  rule: string; // JSON
+  text: string;
+  from: string; // answers, or shadow: seen while only watching
+  asked: number;
+  runs: number;
+  channels: number;
+  denied: number; // recent decisions that it matches and that were denied
 };
 
 export type GateTry = {
@@ -1107,7 +1129,9 @@ export const bound = (call: Call) => ({
   gateRules: {
     edit: (e: GateRuleEdit) => call<GateRuleList>("GateRules", "Edit", e),
     list: (channelID: ChannelID, policy: string) => call<GateRuleList>("GateRules", "List", channelID, policy),
+    matches: (channelID: ChannelID, candidate: GateCandidate) => call<GateRuleMatches>("GateRules", "Matches", channelID, candidate),
     setMode: (channelID: ChannelID, mode: string) => call<GateRuleList>("GateRules", "SetMode", channelID, mode),
+    suggestions: (channelID: ChannelID) => call<GateSuggestion[] | null>("GateRules", "Suggestions", channelID),
     try: (req: GateTryRequest) => call<GateTry>("GateRules", "Try", req),
     undo: (channelID: ChannelID, id: string) => call<GateRuleList>("GateRules", "Undo", channelID, id),
   },

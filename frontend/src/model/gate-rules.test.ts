@@ -20,6 +20,8 @@ describe("the rules of the gate", () => {
     expect([shown({ show: "shadowed", text: "" }), shown({ show: "stale", text: "" }), shown({ show: "all", text: " ~/F3 " })]).toEqual([[2], [3], [3]]);
     expect([countShown(l, "all"), countShown(l, "stale")]).toEqual([3, 1]);
     expect((l.rules ?? []).map(remedyWords)).toEqual(["", "Rule 1 matches everything this rule does, and stands before it.", "This rule had no hit in 90 days."]);
+    const off = list([rule(1, { off: true }), rule(2)]);
+    expect([countShown(off, "off"), remedyWords(rule(1, { off: true, stale: true }))]).toEqual([1, "This rule is off: it counts for nothing."]);
   });
   it("move within their own list alone", () => {
     const l = list([rule(1), rule(2, { shadowed_by: 1 }), rule(3, { shadowed_by: 1, origin: "remembered", index: 0 }), rule(4, { class: "path_rules", index: 0 })]);

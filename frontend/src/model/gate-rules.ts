@@ -12,7 +12,7 @@ export const MODE_WORDS: Record<string, string> = {
   shadow: "Only what is never remembered is asked or denied here. What these rules would ask or deny is written down.",
 };
 
-export type RuleShow = "all" | "shadowed" | "stale";
+export type RuleShow = "all" | "shadowed" | "stale" | "off";
 export type RuleFilter = { show: RuleShow; text: string };
 export const NO_RULE_FILTER: RuleFilter = { show: "all", text: "" };
 
@@ -33,6 +33,7 @@ export const keyOfRule = (r: GateRule): string => `${r.number}`;
 function fits(r: GateRule, f: RuleFilter): boolean {
   if (f.show === "shadowed" && !r.shadowed_by) return false;
   if (f.show === "stale" && !r.stale) return false;
+  if (f.show === "off" && !r.off) return false;
   const text = f.text.trim().toLowerCase();
   return !text || [r.id, r.text, r.path, ...(r.patterns ?? []), ...(r.args ?? [])].some((s) => s?.toLowerCase().includes(text));
 }
@@ -100,8 +101,9 @@ export function editOf(list: GateRuleList, r: GateRule, more: Pick<GateRuleEdit,
   return { channel_id: list.channel_id, scope: r.scope ?? "always", class: r.class, index: r.index, was: r.rule ?? "", ...more };
 }
 
-/** What stands under a row that is shadowed or stale. "" is nothing. */
+/** What stands under a row that is off, shadowed or stale. "" is nothing. */
 export function remedyWords(r: GateRule): string {
+  if (r.off) return "This rule is off: it counts for nothing.";
   if (r.shadowed_by) return `Rule ${r.shadowed_by} matches everything this rule does, and stands before it.`;
   return r.stale ? "This rule had no hit in 90 days." : "";
 }

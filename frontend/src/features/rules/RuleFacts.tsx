@@ -8,7 +8,7 @@ import { SafeLine, SafeText } from "../../ui/SafeText";
 const ORIGINS: Record<string, string> = { first: "built in, tried first", project: "the project's file", remembered: "an answer for this project", yours: "your settings", built_in: "built in", default: "the default" };
 
 /** All that is known of one rule. */
-export function RuleFacts({ r, busy, onRemove, onTest }: { r: GateRule; busy: boolean; onRemove(): void; onTest(): void }) {
+export function RuleFacts({ r, busy, onChange, onTurn, onRemove, onTest }: { r: GateRule; busy: boolean; onChange(): void; onTurn(): void; onRemove(): void; onTest(): void }) {
   const used = Date.parse(r.last_used ?? "");
   return (
     <section className="rules-facts" aria-label={`Rule ${r.number}`}>
@@ -25,7 +25,9 @@ export function RuleFacts({ r, busy, onRemove, onTest }: { r: GateRule; busy: bo
         <Fact name="Matches">{`${plural(r.recent, "recent decision")} by itself`}</Fact>
       </dl>
       <footer>
-        <Button look="small" onClick={onTest}>Test it <Kbd>Enter</Kbd></Button>
+        <Button look="small" onClick={onTest}>Test it <Kbd>T</Kbd></Button>
+        {r.editable && <Button look="small" onClick={onChange}>Change <Kbd>Enter</Kbd></Button>}
+        {r.editable && <Button look="small" disabled={busy} onClick={onTurn}>{r.off ? "Turn on" : "Turn off"} <Kbd>Space</Kbd></Button>}
         {r.editable && <Button look="small" disabled={busy} onClick={onRemove}>Delete <Kbd>Del</Kbd></Button>}
       </footer>
     </section>

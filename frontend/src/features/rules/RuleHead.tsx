@@ -1,17 +1,17 @@
-import { Layers, Search, TimerOff } from "lucide-react";
+import { CircleOff, Layers, Plus, Search, TimerOff } from "lucide-react";
 import type { RefObject } from "react";
 import type { GateRuleList } from "../../api/types";
 import type { RuleFilter } from "../../model/gate-rules";
 import { countShown, MODE_WORDS, MODES } from "../../model/gate-rules";
-import { Button } from "../../ui/Button";
+import { Button, Kbd } from "../../ui/Button";
 import { FilterChip } from "../../ui/FilterChip";
 import { SafeText } from "../../ui/SafeText";
 
-type Props = { list: GateRuleList; busy: boolean; filter: RuleFilter; find: RefObject<HTMLInputElement | null>; onFilter(f: RuleFilter): void; onMode(mode: string): void };
+type Props = { list: GateRuleList; busy: boolean; filter: RuleFilter; find: RefObject<HTMLInputElement | null>; onNew(): void; onFilter(f: RuleFilter): void; onMode(mode: string): void };
 
 /** What is shown of the rules, and how the gate works in the channel. */
-export function RuleHead({ list, busy, filter, find, onFilter, onMode }: Props) {
-  const show = [["all", "All", null], ["shadowed", "Shadowed", Layers], ["stale", "Stale", TimerOff]] as const;
+export function RuleHead({ list, busy, filter, find, onNew, onFilter, onMode }: Props) {
+  const show = [["all", "All", null], ["shadowed", "Shadowed", Layers], ["stale", "Stale", TimerOff], ["off", "Off", CircleOff]] as const;
   const own = list.mode_from !== "settings";
   const said = list.enabled ? MODE_WORDS[list.mode] : "The gate is off in the settings: programs that start from now on are not held at all.";
   return (
@@ -27,6 +27,7 @@ export function RuleHead({ list, busy, filter, find, onFilter, onMode }: Props) 
           </FilterChip>
         ))}
         <span className="grow" />
+        <Button look="small" onClick={onNew}><Plus size={13} aria-hidden /> New rule <Kbd>N</Kbd></Button>
         <span className="rules-modes" role="group" aria-label="Mode of this channel">
           {MODES.map(([id, word]) => <button key={id} type="button" aria-pressed={list.mode === id} disabled={busy || list.channel_id === ""} onClick={() => list.mode !== id && onMode(id)}>{word}</button>)}
         </span>

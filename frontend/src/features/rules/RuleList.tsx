@@ -1,4 +1,4 @@
-import { ArrowRight, Check, CornerDownRight, Layers, Lock, ShieldQuestion, TimerOff, X } from "lucide-react";
+import { ArrowRight, Check, CircleOff, CornerDownRight, Layers, Lock, ShieldQuestion, TimerOff, X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { GateRule, GateRuleList } from "../../api/types";
 import { when } from "../../model/clock";
@@ -11,11 +11,11 @@ import { SafeLine, SafeText } from "../../ui/SafeText";
 
 type Props = {
   list: GateRuleList; groups: RuleGroup[]; at: string; decides: number; busy: boolean;
-  onChoose(key: string): void; onMove(r: GateRule): void; onRemove(r: GateRule): void;
+  onChoose(key: string): void; onMove(r: GateRule): void; onRemove(r: GateRule): void; onTurn(r: GateRule): void;
 };
 
 /** The rows. The list has the keyboard as a whole. */
-export function RuleList({ list, groups, at, decides, busy, onChoose, onMove, onRemove }: Props) {
+export function RuleList({ list, groups, at, decides, busy, onChoose, onMove, onRemove, onTurn }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => { // the panel had the keyboard while the rules were read
     if (document.activeElement?.matches(".rules")) scroller.current?.focus();
@@ -33,7 +33,7 @@ export function RuleList({ list, groups, at, decides, busy, onChoose, onMove, on
         <div key={g.key} role="rowgroup" className={waits(g) ? "rules-waits" : ""}>
           <GroupHead g={g} />
           {g.rules.map((r) => (
-            <Row key={r.number} r={r} here={keyOfRule(r) === at} decides={r.number === decides} move={moveOf(list, r) !== null} busy={busy} onChoose={onChoose} onMove={onMove} onRemove={onRemove} />
+            <Row key={r.number} r={r} here={keyOfRule(r) === at} decides={r.number === decides} move={moveOf(list, r) !== null} busy={busy} onChoose={onChoose} onMove={onMove} onRemove={onRemove} onTurn={onTurn} />
           ))}
         </div>
       ))}
@@ -61,22 +61,23 @@ function GroupHead({ g }: { g: RuleGroup }) {
 
 const MARKS = { yes: Check, no: X, ask: ShieldQuestion };
 
-type RowProps = { r: GateRule; here: boolean; decides: boolean; move: boolean; busy: boolean; onChoose(key: string): void; onMove(r: GateRule): void; onRemove(r: GateRule): void };
+type RowProps = { r: GateRule; here: boolean; decides: boolean; move: boolean; busy: boolean; onChoose(key: string): void; onMove(r: GateRule): void; onRemove(r: GateRule): void; onTurn(r: GateRule): void };
 
-function Row({ r, here, decides, move, busy, onChoose, onMove, onRemove }: RowProps) {
+function Row({ r, here, decides, move, busy, onChoose, onMove, onRemove, onTurn }: RowProps) {
   const tone = ruleTone(r.decision);
   const Mark = MARKS[tone];
   const remedy = r.shadowed_by || here ? remedyWords(r) : "";
   const used = Date.parse(r.last_used ?? "");
   return (
     <>
-      <div className={`rules-row ${here ? "here" : ""} ${decides ? "decides" : ""}`} role="row" aria-selected={here} id={`rule-${r.number}`} title={visibleLine(r.text)} onClick={() => onChoose(keyOfRule(r))}>
+      <div className={`rules-row ${here ? "here" : ""} ${decides ? "decides" : ""} ${r.off ? "off" : ""}`} role="row" aria-selected={here} id={`rule-${r.number}`} title={visibleLine(r.text)} onClick={() => onChoose(keyOfRule(r))}>
         <span role="gridcell" className="tnum rules-number">{r.number}</span>
         <span role="gridcell" className={`rules-word ${tone}`}><Mark size={13} aria-hidden /> {ruleWord(r.decision)}</span>
         <span role="gridcell" className="rules-calls ellipsis">{callWords(r)}</span>
         <span role="gridcell" className="rules-what">
           <span className={`ellipsis ${r.class === "default" ? "" : "mono"}`}><SafeLine text={elideMiddle(patternWords(r), 160)} /></span>
           {decides && <span className="rules-tag decides"><ArrowRight size={12} aria-hidden /> decides</span>}
+          {r.off && <span className="rules-tag"><CircleOff size={12} aria-hidden /> off</span>}
           {r.shadowed_by ? <span className="rules-tag need"><Layers size={12} aria-hidden /> shadowed</span> : r.stale && <span className="rules-tag"><TimerOff size={12} aria-hidden /> stale</span>}
         </span>
         <span role="gridcell" className="tnum rules-hits">{r.hits.toLocaleString("en")}</span>
@@ -88,6 +89,7 @@ function Row({ r, here, decides, move, busy, onChoose, onMove, onRemove }: RowPr
             <CornerDownRight size={13} aria-hidden />
             <span className="grow">{remedy}{!r.editable && r.origin === "project" ? " It stands in the project's file." : ""}</span>
             {r.shadowed_by && move && <Button look="small" disabled={busy} onClick={() => onMove(r)}>Move above {r.shadowed_by}</Button>}
+            {r.off && <Button look="small" disabled={busy} onClick={() => onTurn(r)}>Turn on {here && <Kbd>Space</Kbd>}</Button>}
             {r.editable && <Button look="small" disabled={busy} onClick={() => onRemove(r)}>Delete {here && <Kbd>Del</Kbd>}</Button>}
           </span>
         </div>

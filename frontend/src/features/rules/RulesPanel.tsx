@@ -1,31 +1,44 @@
 import { ShieldCheck, TriangleAlert } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import type { FocusEvent, KeyboardEvent } from "react";
 import { useMemo, useRef, useState } from "react";
-import type { ChannelID, GateRule } from "../../api/types";
+import type { ChannelID, GateRule, GateSuggestion } from "../../api/types";
+import { useGivenKeyboard } from "../../dock/useGivenKeyboard";
+import type { PanelID } from "../../model/dock/layout";
 import type { RuleFilter, TryKind } from "../../model/gate-rules";
 import { callOf, editOf, keyOfRule, moveOf, NO_RULE_FILTER, problemOf, ruleGroups, rulesSummary, sampleOf, stepOf } from "../../model/gate-rules";
+import type { RuleDraft } from "../../model/rule-draft";
+import { candidateOf, draftOf, missingOf, NEW_RULE, savedOf, savingOf } from "../../model/rule-draft";
 import { toast } from "../../model/stores";
+import { focusPrompt } from "../../session/actions";
 import { session } from "../../session/session";
 import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
+import { RuleEditor } from "./RuleEditor";
 import { RuleFacts } from "./RuleFacts";
 import { RuleHead } from "./RuleHead";
 import { RuleList } from "./RuleList";
+import { KEYED, RuleSuggestions } from "./RuleSuggestions";
 import { RuleTest } from "./RuleTest";
-import { useRules, useTry } from "./useRules";
+import { useMatches, useRules, useSuggestions, useTry } from "./useRules";
 import "./rules.css";
 
 /** The rules that count in a channel, in the order in which they are tried. */
-export function RulesPanel({ channelId }: { channelId: ChannelID }) {
+export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: PanelID }) {
   const { list, failure, busy, load, change, undo } = useRules(channelId);
   const [filter, setFilter] = useState<RuleFilter>(NO_RULE_FILTER);
   const [at, setAt] = useState("");
   const [kind, setKind] = useState<TryKind>("write");
   const [typed, setTyped] = useState("");
+  const [draft, setDraft] = useState<RuleDraft | null>(null);
+  const body = useRef<HTMLElement>(null);
+  const came = useRef<HTMLElement>(null); // where the person was before
+  const begun = useRef<RuleDraft>(null); // the draft before the first change of it
   const find = useRef<HTMLInputElement>(null);
   const test = useRef<HTMLInputElement>(null);
   const { answer, failure: refused } = useTry(channelId, callOf(kind, typed), list?.version ?? "");
+  const written = useMatches(channelId, draft && !missingOf(draft) ? candidateOf(draft) : null, list?.version ?? "");
+  const suggested = useSuggestions(channelId, list?.version ?? "");
   const groups = useMemo(() => (list ? ruleGroups(list, filter) : []), [list, filter]);
   const rows = useMemo(() => groups.flatMap((g) => g.rules), [groups]);
   const place = rows.findIndex((r) => keyOfRule(r) === at);
@@ -37,21 +50,53 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
     if (next) setAt(keyOfRule(next));
   };
   const edits = session().api.gateRules;
-  const remove = async (r: GateRule) => {
-    if (!list || busy) return;
-    if (!r.editable) return toast(r.origin === "project" ? "This rule stands in the project's file. Change it there." : "This rule is Loop's own and stays.");
-    const l = await change(() => edits.edit(editOf(list, r, { action: "remove" })));
-    const id = l?.undo?.id;
-    if (id) toast(`Rule ${r.number} was deleted.`, null, { name: "Undo", run: () => void undo(id) });
+  const toList = () => (body.current?.querySelector<HTMLElement>(".rules-list") ?? body.current)?.focus();
+  useGivenKeyboard(panel, () => !body.current?.contains(document.activeElement) && toList());
+  const told = (text: string, id: string | undefined) => id && toast(text, null, { name: "Undo", run: () => void undo(id) });
+  const own = (r: GateRule): boolean => {
+    if (!r.editable) toast(r.origin === "project" ? "This rule stands in the project's file. Change it there." : "This rule is Loop's own and stays. A rule of yours comes before most of them.");
+    return Boolean(r.editable);
   };
+  const remove = async (r: GateRule) => {
+    if (!list || busy || !own(r)) return;
+    const l = await change(() => edits.edit(editOf(list, r, { action: "remove" })));
+    told(`Rule ${r.number} was deleted.`, l?.undo?.id);
+  };
+  const turn = async (r: GateRule) => {
+    if (!list || busy || !own(r)) return;
+    const l = await change(() => edits.edit(editOf(list, r, { action: r.off ? "on" : "off" })));
+    told(`Rule ${r.number} is ${r.off ? "on" : "off"}.`, l?.undo?.id);
+  };
+  const save = async (d: RuleDraft) => {
+    if (!list || busy) return;
+    const l = await change(() => edits.edit(savingOf(list, d)));
+    if (!l) return; // the editor stays, with what is in it
+    const row = savedOf(l, d);
+    setDraft(null);
+    setFilter(NO_RULE_FILTER);
+    if (row) setAt(keyOfRule(row));
+    toList();
+    told(`Rule ${row?.number ?? ""} was saved. It counts for programs that start from now on.`, l.undo?.id);
+  };
+  const leave = (d: RuleDraft) => {
+    setDraft(null);
+    toList();
+    if (d !== begun.current) toast("The rule was not saved.", null, { name: "Go on", run: () => setDraft(d) });
+  };
+  const write = (d: RuleDraft) => {
+    if (draft && draft !== begun.current) return toast("Save or cancel the rule that you are writing first.");
+    begun.current = d;
+    setDraft(d);
+  };
+  const rewrite = (r: GateRule) => own(r) && r.rule && write(draftOf(r.rule, r.class, r.scope ?? "always", r));
+  const review = (s: GateSuggestion) => write(draftOf(s.rule, s.class, "project", null));
   const move = async (r: GateRule, to: number | null) => {
     if (!list || busy) return;
     if (to === null) return toast("It cannot move further: rules move within their own list.");
     const l = await change(() => edits.edit(editOf(list, r, { action: "move", to })));
     const moved = l?.rules?.find((x) => x.origin === r.origin && x.class === r.class && x.index === to);
     if (moved) setAt(keyOfRule(moved));
-    const id = l?.undo?.id;
-    if (id) toast(`Rule ${r.number} is now rule ${moved?.number ?? "—"}.`, null, { name: "Undo", run: () => void undo(id) });
+    told(`Rule ${r.number} is now rule ${moved?.number ?? "—"}.`, l?.undo?.id);
   };
   const tryRule = (r: GateRule) => {
     const sample = sampleOf(r);
@@ -62,28 +107,36 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
     test.current?.focus();
   };
 
+  function onFocus(e: FocusEvent) {
+    const from = e.relatedTarget;
+    if (from instanceof HTMLElement && !e.currentTarget.contains(from)) came.current = from;
+  }
+
+  function goBack() {
+    came.current?.focus();
+    if (body.current?.contains(document.activeElement)) focusPrompt(); // it is gone
+  }
+
   function onKeyDown(e: KeyboardEvent) {
     const target = e.target as HTMLElement;
-    if (e.key === "Escape" && target.matches(".rules input")) {
-      e.currentTarget.querySelector<HTMLElement>(".rules-list")?.focus();
-      return;
-    }
-    if (e.ctrlKey || e.metaKey || target.matches("input, select, textarea") || (target.matches("button") && (e.key === "Enter" || e.key === " "))) return;
+    if (e.key === "Escape") return target.matches(".rules-list, .rules") ? goBack() : toList();
+    if (e.ctrlKey || e.metaKey || target.closest(".rules-editor") || target.matches("input, select, textarea") || (target.matches("button") && (e.key === "Enter" || e.key === " "))) return;
     const act = (f: (r: GateRule) => unknown) => () => current && f(current);
     const step = (by: 1 | -1) => act((r) => list && move(r, stepOf(list, r, by)));
     const does: Record<string, () => unknown> = e.altKey ? { ArrowUp: step(-1), ArrowDown: step(1) } : {
       j: () => go(1), ArrowDown: () => go(1), k: () => go(-1), ArrowUp: () => go(-1), PageDown: () => go(15), PageUp: () => go(-15), Home: () => go(-rows.length), End: () => go(rows.length),
-      Enter: act(tryRule), t: act(tryRule), Delete: act(remove), u: () => list?.undo && undo(list.undo.id), "/": () => find.current?.focus(),
+      Enter: act(rewrite), t: act(tryRule), " ": act(turn), Delete: act(remove), n: () => write(NEW_RULE), u: () => list?.undo && undo(list.undo.id), "/": () => find.current?.focus(),
     };
-    const f = does[e.key];
+    const nth = !e.altKey && Number(e.key) <= KEYED ? suggested.list?.[Number(e.key) - 1] : undefined;
+    const f = nth ? () => review(nth) : does[e.key];
     if (!f) return;
     e.preventDefault();
     void f();
   }
 
   return (
-    <section className="rules" aria-label="Rules" tabIndex={-1} onKeyDown={onKeyDown} data-region="rules">
-      {list && <RuleHead list={list} busy={busy} filter={filter} onFilter={setFilter} find={find} onMode={(m) => void change(() => edits.setMode(channelId, m))} />}
+    <section className="rules" aria-label="Rules" ref={body} tabIndex={-1} onFocus={onFocus} onKeyDown={onKeyDown} data-region="rules">
+      {list && <RuleHead list={list} busy={busy} filter={filter} onFilter={setFilter} find={find} onNew={() => write(NEW_RULE)} onMode={(m) => void change(() => edits.setMode(channelId, m))} />}
       {problems.map((p) => (
         <div key={p.line} className="rules-problem" role="alert">
           <TriangleAlert size={14} aria-hidden />
@@ -102,18 +155,25 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
                 <Button look="small" onClick={() => setFilter(NO_RULE_FILTER)}>Show all</Button>
               </div>
             ) : (
-              <RuleList list={list} groups={groups} at={current ? at : ""} decides={answer?.number ?? 0} busy={busy} onChoose={setAt} onMove={(r) => void move(r, moveOf(list, r))} onRemove={(r) => void remove(r)} />
+              <RuleList list={list} groups={groups} at={current ? at : ""} decides={answer?.number ?? 0} busy={busy} onChoose={setAt} onMove={(r) => void move(r, moveOf(list, r))} onRemove={(r) => void remove(r)} onTurn={(r) => void turn(r)} />
             )}
             <p className="rules-foot">
-              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> rule &nbsp; <Kbd>Enter</Kbd> test it &nbsp; <Kbd>Alt ↑ ↓</Kbd> move &nbsp; <Kbd>Del</Kbd> delete</span>
+              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> rule &nbsp; <Kbd>Enter</Kbd> change &nbsp; <Kbd>Space</Kbd> off or on &nbsp; <Kbd>Alt ↑ ↓</Kbd> move &nbsp; <Kbd>T</Kbd> test it</span>
               <span className="grow" />
               <span className="tnum" title={list.uncounted}>{rulesSummary(list)}</span>
-              {list.undo && <Button look="small" disabled={busy} title={list.undo.text} onClick={() => list.undo && void undo(list.undo.id)}>Undo the last change</Button>}
+              {list.undo && <Button look="small" disabled={busy} title={list.undo.text} onClick={() => list.undo && void undo(list.undo.id)}>Undo the last change <Kbd>U</Kbd></Button>}
             </p>
           </div>
-          <div className="rules-right">
-            <RuleTest kind={kind} typed={typed} answer={answer} failure={refused} rules={list.rules ?? []} field={test} onKind={setKind} onType={setTyped} onShow={setAt} />
-            {current && <RuleFacts r={current} busy={busy} onRemove={() => void remove(current)} onTest={() => tryRule(current)} />}
+          <div className={`rules-right ${draft ? "writes" : ""}`}>
+            {draft ? (
+              <RuleEditor list={list} d={draft} said={written.matches} refused={written.failure} busy={busy} onDraft={setDraft} onSave={() => void save(draft)} onClose={() => leave(draft)} />
+            ) : (
+              <>
+                <RuleTest kind={kind} typed={typed} answer={answer} failure={refused} rules={list.rules ?? []} field={test} onKind={setKind} onType={setTyped} onShow={setAt} />
+                {current && <RuleFacts r={current} busy={busy} onChange={() => rewrite(current)} onTurn={() => void turn(current)} onRemove={() => void remove(current)} onTest={() => tryRule(current)} />}
+                <RuleSuggestions list={suggested.list} failure={suggested.failure} onOpen={review} />
+              </>
+            )}
           </div>
         </div>
       )}

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { toFailure } from "../../api/failure";
-import type { ChannelID, Failure, GateCall, GateRuleList, GateTry, LoopEvent } from "../../api/types";
+import type { ChannelID, Failure, GateCall, GateCandidate, GateRuleList, GateRuleMatches, GateSuggestion, GateTry, LoopEvent } from "../../api/types";
 import { batchListeners, toast, toastFailure } from "../../model/stores";
 import { session } from "../../session/session";
 
@@ -68,6 +68,40 @@ export function useRules(channelId: ChannelID) {
 }
 
 const TYPING_MS = 120;
+
+/** What a rule that is being written would match, some time after a key; nothing while that is for another text. */
+export function useMatches(channelId: ChannelID, rule: GateCandidate | null, version: string) {
+  const [said, setSaid] = useState<{ key: string; matches: GateRuleMatches | null; failure: Failure | null }>({ key: "", matches: null, failure: null });
+  const key = rule ? JSON.stringify(rule) : "";
+  useEffect(() => {
+    let over = false;
+    if (!key) return;
+    const timer = setTimeout(() => {
+      session().api.gateRules.matches(channelId, JSON.parse(key) as GateCandidate)
+        .then((matches) => !over && setSaid({ key, matches, failure: null }), (err) => !over && setSaid({ key, matches: null, failure: toFailure(err) }));
+    }, TYPING_MS);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [channelId, key, version]);
+  return key && said.key === key ? said : { matches: null, failure: null };
+}
+
+/** Rules for what was decided by hand, read again with each version of the rules. */
+export function useSuggestions(channelId: ChannelID, version: string) {
+  const [said, setSaid] = useState<{ list: GateSuggestion[] | null; failure: Failure | null }>({ list: null, failure: null });
+  useEffect(() => {
+    let over = false;
+    if (!version) return;
+    session().api.gateRules.suggestions(channelId)
+      .then((list) => !over && setSaid({ list: list ?? [], failure: null }), (err) => !over && setSaid({ list: null, failure: toFailure(err) }));
+    return () => {
+      over = true;
+    };
+  }, [channelId, version]);
+  return said;
+}
 
 /** What the rules say of a call, some time after it was typed. version: of the rules; another one asks again. */
 export function useTry(channelId: ChannelID, call: GateCall | null, version: string) {
