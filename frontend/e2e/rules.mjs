@@ -160,7 +160,7 @@ test("rules: one is changed, turned off and on, and one is suggested", { size: [
   await panel(page).getByText("You allowed 41 questions like this by hand, in 4 runs.").waitFor();
 });
 
-test("axe: a rule that is written", async (page, mock) => {
+test("axe: a rule that is written", { quietErrors: true }, async (page, mock) => {
   mock.gate.rules.suggested = SUGGESTED;
   await open(page);
   await grab(list(page));
