@@ -51,7 +51,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}
 	app := &App{}
-	opts.Window, opts.Dialogs, opts.Notices = app, dialog.New(), dialog.NewNotifier()
+	opts.Window, opts.Dialogs, opts.Notices, opts.Frame = app, dialog.New(), dialog.NewNotifier(), dialog.NewFrame()
 	d, err := daemon.NewOrShow(ctx, opts)
 	if d == nil {
 		return err
@@ -200,7 +200,7 @@ func (a *App) putAway(hidden bool) {
 
 // Visible reports that the window is neither hidden nor minimised. Loop itself knows what
 // it has hidden: no system tells. A Wayland compositor does not tell what it has
-// minimised either; such a window counts as visible.
+// minimised either; such a window counts as visible here (dialog.Watched).
 func (a *App) Visible() bool {
 	a.mu.Lock()
 	ctx, hidden := a.ctx, a.hidden

@@ -56,6 +56,7 @@ type Options struct {
 	Frontend fs.FS           // the built page
 	Window   bind.Native     // nil headless
 	Dialogs  dialog.Asker    // shows approvals while the window is out of sight; may be nil
+	Frame    dialog.Frame    // the window as the desktop has it; set where Dialogs is
 	Notices  dialog.Notifier // tells of those that wait behind a dialog; set where Dialogs is
 	Desktop  bool            // this binary can open a window
 	Command  bool            // it ends with one command

@@ -68,14 +68,17 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	if d.opts.Dialogs == nil {
 		return nil
 	}
-	p := dialog.NewPresenter(d.opts.Dialogs, dialogQueue{d.gate}, dialogWindow{d.opts.Window},
+	queue := dialogQueue{d.gate}
+	attention := dialog.NewAttention(queue, d.opts.Frame)
+	p := dialog.NewPresenter(d.opts.Dialogs, queue, dialog.NewWatched(dialogWindow{d.opts.Window}, d.opts.Frame),
 		dialogWords{settings: d.settings, store: d.store}, d.log)
 	sub, _ := d.bus.Resume("", 0)
 	defer sub.Close()
 	notices := dialog.NewNotices(d.opts.Notices, p)
 	following, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	beside.Go(func() { tellChanges(following, sub, p, notices) })
+	beside.Go(func() { tellChanges(following, sub, p, notices, attention) })
+	beside.Go(func() { attention.Run(following) })
 	beside.Go(func() {
 		if err := notices.Run(following); err != nil {
 			d.log.Info("this desktop shows no notifications of what waits", "err", err)
@@ -85,13 +88,19 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	err := p.Run(ctx)
 	if errors.Is(err, dialog.ErrUnavailable) {
 		d.log.Info("this system has no native dialogs; what waits is shown in the window alone", "err", err)
+		<-ctx.Done() // the window is still marked
 		return nil
 	}
 	return err
 }
 
-// tellChanges has both look again whenever something happens to an approval.
-func tellChanges(ctx context.Context, sub *bus.Subscription, p *dialog.Presenter, n *dialog.Notices) {
+// tellChanges has all look again whenever something happens to an approval.
+func tellChanges(ctx context.Context, sub *bus.Subscription, all ...interface{ Changed() }) {
+	changed := func() {
+		for _, one := range all {
+			one.Changed()
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -104,14 +113,12 @@ func tellChanges(ctx context.Context, sub *bus.Subscription, p *dialog.Presenter
 		}
 		for _, e := range events {
 			if strings.HasPrefix(string(e.Type), "gate.") {
-				p.Changed()
-				n.Changed()
+				changed()
 				break
 			}
 		}
 		if err != nil {
-			p.Changed() // some events were missed
-			n.Changed()
+			changed() // some events were missed
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package dialog asks a person about a held act of an agent in a dialog of the desktop,
 // while the window of Loop is out of sight. It has the port (Asker), one adapter for each
 // system, the naming of characters that mislead, and the Presenter, which decides when a
-// dialog is shown.
+// dialog is shown. Attention has the desktop mark the window (Frame) while something waits.
 // The sub-package dialogtest has GTK's loop for the tests.
 //
 // What comes from a container is hostile text. No adapter passes it to anything that reads
@@ -16,6 +16,6 @@
 // What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to
 // the window or deny: freedesktop.org's over D-Bus on Linux, none elsewhere.
 //
-// main hands an Asker and a Notifier to daemon, which makes Presenter and Notices; nothing
-// else imports this package.
+// main hands an Asker, a Frame and a Notifier to daemon, which makes Presenter, Attention and
+// Notices; nothing else imports this package.
 package dialog

@@ -5,6 +5,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,26 @@ func TestGTKDialog(t *testing.T) {
 				q.expect("Deny, closed")
 			}
 		}
+	})
+	within("the window is marked while something waits, until it comes to the front", func(s *screen) {
+		dialogtest.Window("Loop")
+		w := strings.Fields(s.run("xdotool", "search", "--sync", "--onlyvisible", "--name", "^Loop$"))[0]
+		f := NewFrame()
+		marked := func() bool {
+			return strings.Contains(s.run("xprop", "-id", w, "WM_HINTS"), "urgency hint bit is set")
+		}
+		mark := func(waits, front, want bool) {
+			s.t.Helper()
+			s.until(fmt.Sprintf("waits %v, in front %v, marked %v", waits, front, want), func() bool {
+				f.Mark(waits)
+				return f.InFront() == front && marked() == want
+			})
+		}
+		mark(true, false, true)
+		mark(false, false, false)
+		mark(true, false, true)
+		s.focus(w)
+		mark(true, true, false)
 	})
 	within("it takes the focus from nobody", func(s *screen) {
 		q := s.ask(soon, plainRequest)
