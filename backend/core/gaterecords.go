@@ -32,8 +32,9 @@ type GateRecord struct {
 	Calls     int       `json:"calls"`
 	LatencyMs int64     `json:"latency_ms"`
 	Pid       int       `json:"pid,omitempty"`
-	Command   string    `json:"command,omitempty"`
-	Policy    string    `json:"policy"` // version of the spawn's policy
+	Exe       string    `json:"exe,omitempty"`     // the program's file, as the kernel names it
+	Command   string    `json:"command,omitempty"` // what the process says of itself
+	Policy    string    `json:"policy"`            // version of the spawn's policy
 	Digest    string    `json:"digest,omitempty"`
 	Hash      string    `json:"hash"`
 	Prev      string    `json:"prev"`
@@ -65,9 +66,10 @@ func (r GateTestResult) Failed() bool { return r.Got != r.Want }
 type GateLogPageQuery struct {
 	ChannelID ChannelID `json:"channel_id"` // required
 	RunID     RunID     `json:"run_id,omitempty"`
+	NoRun     bool      `json:"no_run,omitempty"` // only entries of programs in terminals
 	ToolUseID string    `json:"tool_use_id,omitempty"`
 	NoTool    bool      `json:"no_tool,omitempty"`  // only entries that belong to no tool call
-	Decision  string    `json:"decision,omitempty"` // allowed, denied, expired, withdrawn, broken; asked: a person was
+	Decision  string    `json:"decision,omitempty"` // as in records; asked: a person was; refused: all but allowed
 	Kind      string    `json:"kind,omitempty"`     // file, execve, connect, counted, log
 	Text      string    `json:"text,omitempty"`     // in the object, the rule, the program or who decided; the case of letters does not count
 	After     string    `json:"after,omitempty"`    // next of the page before
@@ -121,12 +123,11 @@ type GateLogGroup struct {
 
 // GateWhy is all that is known of one entry.
 type GateWhy struct {
-	Entry    GateLogEntry `json:"entry"`
-	Of       int          `json:"of"`               // entries of that day
-	Holds    bool         `json:"holds"`            // it is as it was written, and follows the one before it
-	Broken   string       `json:"broken,omitempty"` // why not
-	Rule     *GateRule    `json:"rule,omitempty"`   // as it is now; nil: there is no such rule any more, or the default decided
-	Approval *Approval    `json:"approval,omitempty"`
+	Entry  GateLogEntry `json:"entry"`
+	Of     int          `json:"of"`               // entries of that day
+	Holds  bool         `json:"holds"`            // it is as it was written, and follows the one before it
+	Broken string       `json:"broken,omitempty"` // why not
+	Rule   *GateRule    `json:"rule,omitempty"`   // as it is now; nil: there is no such rule any more, or the default decided
 }
 
 // GateChain is whether a channel's record is as it was written.

@@ -20,7 +20,8 @@ func (s *Service) recordOf(who *asker, a wire.Approval, d outcome, took time.Dur
 		Policy: strconv.FormatInt(a.Policy, 10), ID: core.NewID(), Category: a.Category,
 	}
 	if len(a.Processes) > 0 {
-		r.Pid, r.Command = a.Processes[0].Pid, core.Shortened(a.Processes[0].Command, wire.MaxCommand)
+		p := a.Processes[0]
+		r.Pid, r.Exe, r.Command = p.Pid, core.Shortened(p.Exe, wire.MaxCommand), core.Shortened(p.Command, wire.MaxCommand)
 	}
 	return r
 }

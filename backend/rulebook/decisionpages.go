@@ -25,15 +25,23 @@ const (
 
 // wantedOf are the lines that a query means, without its text.
 func wantedOf(q core.GateLogPageQuery) auditlog.Wanted {
-	w := auditlog.Wanted{Run: string(q.RunID), Tool: q.ToolUseID, NoTool: q.NoTool, Kind: q.Kind}
-	if w.Asked = q.Decision == decisionAsked; !w.Asked {
+	w := auditlog.Wanted{Run: string(q.RunID), NoRun: q.NoRun, Tool: q.ToolUseID, NoTool: q.NoTool, Kind: q.Kind}
+	switch q.Decision {
+	case decisionAsked:
+		w.Asked = true
+	case decisionRefused:
+		w.Refused = true
+	default:
 		w.Decision = q.Decision
 	}
 	return w
 }
 
-// decisionAsked stands in queries for what a person was asked.
-const decisionAsked = "asked"
+// In queries these stand for what a person was asked, and for all that was not allowed.
+const (
+	decisionAsked   = "asked"
+	decisionRefused = "refused"
+)
 
 // Page is one part of a channel's record, newest first.
 func (g Decisions) Page(q core.GateLogPageQuery) (core.GateLogPage, error) {
@@ -97,7 +105,7 @@ func entryOf(e auditlog.Entry) core.GateLogEntry {
 }
 
 func mentions(r auditlog.Record, lower string) bool {
-	return slices.ContainsFunc([]string{r.Target, r.Rule, r.Command, r.By, r.Operation}, func(s string) bool {
+	return slices.ContainsFunc([]string{r.Target, r.Rule, r.Exe, r.Command, r.By, r.Operation}, func(s string) bool {
 		return strings.Contains(strings.ToLower(s), lower)
 	})
 }
@@ -117,7 +125,7 @@ func (g Decisions) Summary(q core.GateLogPageQuery) (core.GateLogSummary, error)
 	}
 	type key struct{ run, tool string }
 	groups, took := map[key]*core.GateLogGroup{}, int64(0)
-	w := auditlog.Wanted{Run: string(q.RunID), Tool: q.ToolUseID, NoTool: q.NoTool}
+	w := auditlog.Wanted{Run: string(q.RunID), NoRun: q.NoRun, Tool: q.ToolUseID, NoTool: q.NoTool}
 	err := g.Log.Lines(string(q.ChannelID), w, func(l auditlog.Line) {
 		k := key{l.Run, l.Tool}
 		at := groups[k]

@@ -32,6 +32,12 @@ func recordedIn(t *testing.T, r *bookRig, n int) (Decisions, string) {
 		case 8:
 			rec.Tool, rec.Target = "", `/x","tool":"tool0","decision":"denied`
 		}
+		switch i {
+		case 17:
+			rec.Decision = "expired"
+		case 998: // of a terminal
+			rec.Run = ""
+		}
 		if err := log.Append(rec); err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +72,13 @@ func TestDecisionsInPages(t *testing.T) {
 		q    core.GateLogPageQuery
 		want int
 	}{
-		"of a run":       {core.GateLogPageQuery{RunID: "run1"}, 500},
+		"of a run":       {core.GateLogPageQuery{RunID: "run1"}, 499},
 		"of a tool call": {core.GateLogPageQuery{ToolUseID: "tool7"}, 9},
 		"of none":        {core.GateLogPageQuery{NoTool: true}, 100},
 		"asked":          {core.GateLogPageQuery{Decision: "asked"}, 100},
 		"denied":         {core.GateLogPageQuery{Decision: "denied"}, 100},
+		"refused":        {core.GateLogPageQuery{Decision: "refused"}, 101},
+		"of no run":      {core.GateLogPageQuery{NoRun: true}, 1},
 		"counted":        {core.GateLogPageQuery{Kind: "counted"}, 100},
 		"with a text":    {core.GateLogPageQuery{Text: "WORK/33"}, 10},
 		"nothing":        {core.GateLogPageQuery{RunID: "run"}, 0},
@@ -90,7 +98,7 @@ func TestDecisionsInPages(t *testing.T) {
 		}
 	}
 	s, err := d.Summary(core.GateLogPageQuery{ChannelID: "app"})
-	if err != nil || s.Entries != 1000 || s.Calls != 4900 || s.Asked != 100 || s.Denied != 100 || s.Counted != 100 || s.Files != 900 || s.AnswerMs != 2000 || len(s.Groups) != 102 {
+	if err != nil || s.Entries != 1000 || s.Calls != 4900 || s.Asked != 100 || s.Denied != 101 || s.Counted != 100 || s.Files != 900 || s.AnswerMs != 2000 || len(s.Groups) != 103 {
 		t.Errorf("%+v %v", s, err)
 	}
 	if g := s.Groups[0]; g.RunID != "run1" || g.ToolUseID != "tool99" || g.Entries != 9 || g.Asked != 1 || g.Calls != 48 {

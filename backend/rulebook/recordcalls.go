@@ -44,7 +44,8 @@ func recordOf(r auditlog.Record) core.GateRecord {
 		ID: r.ID, At: r.At, ChannelID: core.ChannelID(r.Channel), RunID: core.RunID(r.Run), SpawnID: core.SpawnID(r.Spawn),
 		ToolUseID: r.Tool, Kind: r.Kind, Operation: r.Operation, Target: r.Target, Rule: r.Rule, Category: r.Category,
 		Decision: r.Decision, By: r.By, Scope: r.Scope,
-		Calls: r.Calls, LatencyMs: r.LatencyMs, Pid: r.Pid, Command: r.Command, Policy: r.Policy, Digest: r.Digest, Hash: r.Hash, Prev: r.Prev,
+		Calls: r.Calls, LatencyMs: r.LatencyMs, Pid: r.Pid, Exe: r.Exe,
+		Command: r.Command, Policy: r.Policy, Digest: r.Digest, Hash: r.Hash, Prev: r.Prev,
 	}
 }
 

@@ -1,7 +1,7 @@
 // The record of decisions in its panel.
 import { clean, CONTRAST } from "./clean.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
-import { recordsOf } from "./mock/gate.mjs";
+import { recordsOf } from "./mock/record.mjs";
 
 const panel = (page) => page.getByRole("region", { name: "Decisions" });
 const list = (page) => panel(page).getByRole("listbox", { name: "Decisions" });
@@ -18,35 +18,32 @@ async function open(page) {
 function fill(mock, name = "api-server", n = 3) {
   const ch = mock.channel(name);
   const tools = mock.world.events.get(ch.channel_id).filter((e) => e.type === "tool.use").map((e) => [e.run_id, e.data.tool_use_id]);
-  mock.gate.records = recordsOf(ch, tools[0][0], [tools[0][1], tools[1][1]], n);
-  mock.gate.files = [{ file: `${ch.channel_id}-2026-11-22.jsonl`, channel_id: ch.channel_id, records: 6 }];
+  mock.gate.record.list = recordsOf(ch, tools[0][0], [tools[0][1], tools[1][1]], n);
   return ch;
 }
 
-test("decisions: grouped by tool call, walked by J and K, with all that is known beside them", { size: [2000, 900] }, async (page, mock) => {
+test("decisions: newest first by tool call, walked by J and K, with all that is known beside them", { size: [2000, 900] }, async (page, mock) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   fill(mock);
   await open(page);
-  await grab(list(page));
+  await until("the list has the keyboard by itself", () => page.evaluate(() => document.activeElement?.matches(".decisions-list")));
   await list(page).getByText("× 210").waitFor();
   await panel(page).getByText("Chain verified").waitFor();
+  await panel(page).getByText("6 entries · 213 calls").waitFor();
   await page.keyboard.press("j");
-  await becomes(() => chosen(page), "allowed: write to calls that plan.own covers, by plan.own");
+  await becomes(() => chosen(page), "expired: connect to /run/user/1000/bus, by nobody answered");
+  await page.keyboard.press("j");
+  await becomes(() => chosen(page), "denied: read /home/ana/.netrc⟨RLO⟩, by credential.home");
   await page.keyboard.press("j");
   await becomes(() => chosen(page), "allowed: write to /home/ana/.gitconfig, by you, once");
   const detail = panel(page).locator(".decisions-right .decisions-detail");
-  for (const part of ["Allowed once", "startup.git-home", "version 27", "after 1 m 12 s", "git config --global"]) await detail.getByText(part, { exact: false }).first().waitFor();
-  await page.keyboard.press("m");
-  await page.getByText("Rule copied. It belongs into gates.agentgate.file_rules").waitFor();
-  equal(await page.evaluate(() => navigator.clipboard.readText()), '{"paths":["/home/ana/.gitconfig"],"operations":["write"],"decision":"allow"}', "the rule");
+  for (const part of ["Allowed once", "startup.git-home", "Asks before something writes", "version 27", "after 1 m 12 s", "/usr/bin/git, says it is git config --global", "4 of 6 on", "holds"]) await detail.getByText(part, { exact: false }).first().waitFor();
   await page.keyboard.press("c");
   await page.getByText("Entry copied.").waitFor();
-  await page.keyboard.press("j");
-  await becomes(() => chosen(page), "denied: read /home/ana/.netrc⟨RLO⟩, by credential.home");
   await page.keyboard.press("ArrowLeft");
-  await list(page).getByText("denied", { exact: true }).waitFor({ state: "detached" });
+  await list(page).getByText("× 210").waitFor({ state: "detached" });
   await page.keyboard.press("ArrowRight");
-  await list(page).getByText("denied", { exact: true }).waitFor();
+  await list(page).getByText("× 210").waitFor();
   await page.keyboard.press("/");
   await page.keyboard.insertText("gitconfig");
   await becomes(() => list(page).getByRole("option").count(), 2, "rows that fit");
@@ -54,10 +51,28 @@ test("decisions: grouped by tool call, walked by J and K, with all that is known
   await panel(page).getByRole("button", { name: "Show all" }).click();
   await panel(page).getByRole("button", { name: "Denied 2" }).click();
   await becomes(() => list(page).getByRole("option").count(), 4, "rows that were denied");
+  equal(mock.gate.record.asked.filter((q) => q.decision === "refused").length, 1, "the record filters");
   await grab(list(page));
-  await page.keyboard.press("Home");
+  await page.keyboard.press("End");
   await page.keyboard.press("t");
   await until("its tool call has the keyboard", () => page.evaluate(() => document.activeElement?.matches("article.tool")));
+});
+
+test("decisions: Escape closes the entry, then gives the keyboard back to where it was", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  fill(mock);
+  const box = page.getByRole("textbox", { name: /prompt/i }).first();
+  await grab(box);
+  await open(page);
+  await until("the list has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".decisions-list")));
+  await page.keyboard.press("j");
+  await becomes(() => list(page).locator("[aria-selected=true]").count(), 1);
+  await page.keyboard.press("/");
+  await page.keyboard.press("Escape");
+  await until("the list again", () => page.evaluate(() => document.activeElement?.matches(".decisions-list")));
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await until("the prompt box has it back", () => box.evaluate((el) => el === document.activeElement));
 });
 
 test("decisions: nothing yet, a broken chain, a failure, and very many", { quietErrors: true }, async (page, mock) => {
@@ -65,20 +80,40 @@ test("decisions: nothing yet, a broken chain, a failure, and very many", { quiet
   await open(page);
   await panel(page).getByText("Nothing was decided yet").waitFor();
   const ch = fill(mock);
-  mock.gate.files[0].broken = "line 1188 does not follow line 1187";
+  const { record } = mock.gate;
+  record.breaks = [{ day: "2026-11-22", entry: 4, text: "Entry 4 does not follow 3." }];
   await panel(page).getByRole("button", { name: "Verify again" }).click();
-  await panel(page).getByText("line 1188 does not follow line 1187").waitFor();
+  await panel(page).getByText("Entry 4 does not follow 3.").waitFor();
   // A new decision has the record read again.
-  mock.world.emit("gate.decided", ch.channel_id, mock.gate.records[0].run_id, { channel_id: ch.channel_id, run_id: mock.gate.records[0].run_id, spawn_id: "s", unruled: 1 });
+  const first = record.list[0];
+  const news = () => mock.world.emit("gate.decided", ch.channel_id, first.run_id, { channel_id: ch.channel_id, run_id: first.run_id, spawn_id: "s", unruled: 1 });
+  news();
   await list(page).getByText("× 210").waitFor();
-  mock.gate.records = Array.from({ length: 9000 }, (_, i) => ({ ...mock.gate.records[0], kind: "file", target: `/home/ana/f${i}`, calls: 1, hash: `h${i}` }));
+  await grab(list(page));
+  for (const key of ["j", "j", "j"]) await page.keyboard.press(key);
+  await panel(page).getByText("Entry 4 does not follow 3.").nth(1).waitFor(); // of the entry
+  const many = (from, n) => Array.from({ length: n }, (_, i) => ({ ...first, id: `i${from + i}`, kind: "file", target: `/home/ana/f${from + i}`, calls: 1, hash: `h${from + i}` }));
+  record.list = many(0, 9000);
+  record.asked = [];
   await panel(page).getByRole("button", { name: "Read again" }).click();
   await panel(page).getByText("9,000 entries").waitFor();
+  equal(record.asked.length, 1, "pages read");
   await grab(list(page));
-  await page.keyboard.press("End");
-  await becomes(() => chosen(page), "allowed: write to /home/ana/f8999, by plan.own");
+  for (const last of [8800, 8600, 8400]) { // older ones come as the end is reached
+    await until(`the entry f${last}`, async () => {
+      await page.keyboard.press("End");
+      return (await chosen(page)) === `allowed: write to /home/ana/f${last}, by plan.own`;
+    });
+  }
   ok((await list(page).getByRole("option").count()) < 120, "virtual");
-  mock.world.failNext.set("GateLog.Read", { code: "internal", cause: "The record cannot be read.", remedy: "Try again." });
+  // What a person reads stays where it is when newer ones come.
+  const read = record.asked.length;
+  record.list.push(...many(9000, 1));
+  news();
+  await panel(page).getByRole("button", { name: "Newer entries have come" }).click();
+  await list(page).getByText("/home/ana/f9000").waitFor();
+  ok(record.asked.length > read, "the newest page is read");
+  mock.world.failNext.set("GateLog.Page", { code: "internal", cause: "The record cannot be read.", remedy: "Try again." });
   await panel(page).getByRole("button", { name: "Read again" }).click();
   await panel(page).getByText("The record cannot be read.").waitFor();
   await panel(page).getByRole("button", { name: "Try again" }).click();

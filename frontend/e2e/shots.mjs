@@ -1,7 +1,8 @@
 // Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
-import { CONNECT, floodOf, recordsOf } from "./mock/gate.mjs";
+import { CONNECT, floodOf } from "./mock/gate.mjs";
+import { recordsOf } from "./mock/record.mjs";
 import { SUGGESTED } from "./mock/rules.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
@@ -116,7 +117,7 @@ for (const theme of ["dark", "light"]) {
       await open("api-server")(p);
       const ch = m.channel("api-server");
       const tools = m.world.events.get(ch.channel_id).filter((e) => e.type === "tool.use");
-      m.gate.records = recordsOf(ch, tools[0].run_id, [tools[0].data.tool_use_id, tools[1].data.tool_use_id]);
+      m.gate.record.list = recordsOf(ch, tools[0].run_id, [tools[0].data.tool_use_id, tools[1].data.tool_use_id]);
       await p.keyboard.press("Control+Shift+P");
       await p.keyboard.insertText("decisions of the gate");
       await p.keyboard.press("Enter");

@@ -41,7 +41,8 @@ type Record struct {
 	Tool      string    `json:"tool,omitempty"`     // the tool call that caused it
 	Digest    string    `json:"digest,omitempty"`   // of what a person was shown
 	Category  string    `json:"category,omitempty"` // of the rule
-	Command   string    `json:"command,omitempty"`  // of the process
+	Exe       string    `json:"exe,omitempty"`      // the program's file, as the kernel names it
+	Command   string    `json:"command,omitempty"`  // what the process says of itself
 	Prev      string    `json:"prev"`               // hash of the record before it; empty in the first of a channel
 	Hash      string    `json:"hash"`               // SHA-256 in hex of this record with an empty hash
 }

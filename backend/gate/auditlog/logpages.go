@@ -73,8 +73,10 @@ func (l *Log) text(channel, day string) ([]byte, error) {
 // a backslash before it: what is looked for can be no part of a text.
 type Wanted struct {
 	Run, Tool string
+	NoRun     bool
 	NoTool    bool
 	Decision  string // as in records
+	Refused   bool   // every decision but an allowed one
 	Asked     bool
 	Kind      string
 	Named     bool // those that name their call: none that only counts, none about the log
@@ -95,6 +97,12 @@ func (w Wanted) marks() (m marks) {
 	}
 	if w.Named {
 		m.lacks = append(m.lacks, []byte(`"kind":"counted"`), []byte(`"kind":"`+KindLog+`"`))
+	}
+	if w.Refused {
+		m.lacks = append(m.lacks, []byte(`"decision":"`+string(core.ApprovalAllowed)+`"`), []byte(`"kind":"`+KindLog+`"`))
+	}
+	if w.NoRun {
+		m.lacks = append(m.lacks, markRun)
 	}
 	if w.NoTool {
 		m.lacks = append(m.lacks, markTool)

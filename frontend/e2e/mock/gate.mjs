@@ -1,4 +1,5 @@
 // Mock of the gate: calls that are held, and what a person answers.
+import { Record } from "./record.mjs";
 import { Rules } from "./rules.mjs";
 import { fail, newID } from "./world.mjs";
 
@@ -49,26 +50,11 @@ export function floodOf(now = Date.now()) {
   };
 }
 
-/** Records of a run: of two tool calls that the timeline has, and some of none. */
-export function recordsOf(channel, run, tools, n = 3) {
-  const list = [];
-  const add = (more) => list.push({
-    id: newID(), at: new Date(Date.now() - 600_000 + list.length * 1000).toISOString(), channel_id: channel.channel_id, run_id: run, spawn_id: newID(), tool_use_id: "", kind: "file", operation: "write",
-    target: "/home/ana/x", rule: "", category: "", decision: "allowed", by: "a rule", calls: 1, latency_ms: 0, pid: 342, command: "git config --global rerere.enabled true", policy: "27", hash: newID() + newID(), prev: newID() + newID(), ...more,
-  });
-  for (let i = 0; i < n; i++) add({ tool_use_id: tools[0], kind: "counted", target: "", operation: "write", rule: "plan.own", calls: 70 });
-  add({ tool_use_id: tools[0], target: "/home/ana/.gitconfig", decision: "allowed", by: "window", scope: "once", digest: "d", latency_ms: 72_000, rule: "startup.git-home", category: "startup" });
-  add({ tool_use_id: tools[1], operation: "read", target: "/home/ana/.netrc\u202e", decision: "denied", rule: "credential.home", category: "credential" });
-  add({ kind: "connect", operation: "connect", target: "/run/user/1000/bus", decision: "expired", by: "time", digest: "e", latency_ms: 300_000, category: "socket" });
-  return list;
-}
-
 export class Gate {
   constructor(world) {
     this.w = world;
     this.pending = new Map();
-    this.records = []; // of the record of decisions, oldest first
-    this.files = []; // what its verification finds
+    this.record = new Record(world);
     this.rules = new Rules(world);
     this.over = new Map(); // approval → what to call once it needs no answer
   }
@@ -131,8 +117,7 @@ export class Gate {
         return this.end(id, allow ? "allowed" : "denied", { scope, by });
       },
       ...this.rules.calls(),
-      "GateLog.Read": ({ channel_id, limit }) => this.records.filter((r) => r.channel_id === channel_id).slice(-limit),
-      "GateLog.Verify": () => this.files,
+      ...this.record.calls(),
       "Gate.Extend": (id) => {
         const a = need(id);
         this.change(id, { deadline: new Date(Date.parse(a.deadline) + MINUTES_5).toISOString() });

@@ -150,6 +150,12 @@ export type BackgroundTask = {
   what: string; // the command, or what the agent calls the task
 };
 
+export type ChainBreak = {
+  day: string;
+  entry: number;
+  text: string; // “Entry 1,188 does not follow 1,187.”
+};
+
 export type Channel = {
   channel_id: ChannelID;
   parent_id?: ChannelID;
@@ -357,6 +363,13 @@ export type GateCandidate = {
   replaces?: boolean;
 };
 
+export type GateChain = {
+  at: string; // when it was looked at
+  days: number;
+  entries: number;
+  breaks: ChainBreak[] | null;
+};
+
 export type GateCount = {
   rule: string;
   operation: string;
@@ -391,18 +404,56 @@ export type GateDecisions = {
   missed?: number; // reports that did not come through
 };
 
-export type GateLogFile = {
-  file: string;
-  channel_id: ChannelID;
-  records: number;
-  broken?: string; // what is wrong; empty: it is as it was written
+export type GateLogEntry = {
+  record: GateRecord; // the newest; its calls are those of all
+  day: string; // of its file, 2006-01-02 in UTC
+  entry: number; // its number in that file, from 1
+  alike: number; // how many entries it stands for
+  first: string; // when the oldest of them was decided
+  asked?: boolean;
 };
 
-export type GateLogQuery = {
-  channel_id?: ChannelID;
+export type GateLogGroup = {
   run_id?: RunID;
-  id?: string;
-  limit?: number;
+  tool_use_id?: string;
+  first: string;
+  last: string;
+  entries: number;
+  calls: number;
+  asked: number;
+  denied: number;
+};
+
+export type GateLogPage = {
+  entries: GateLogEntry[] | null;
+  next?: string; // empty: there are no older ones
+};
+
+export type GateLogPageQuery = {
+  channel_id: ChannelID; // required
+  run_id?: RunID;
+  no_run?: boolean; // only entries of programs in terminals
+  tool_use_id?: string;
+  no_tool?: boolean; // only entries that belong to no tool call
+  decision?: string; // as in records; asked: a person was; refused: all but allowed
+  kind?: string; // file, execve, connect, counted, log
+  text?: string; // in the object, the rule, the program or who decided; the case of letters does not count
+  after?: string; // next of the page before
+  limit?: number; // 0 is 200, and no more than 1000 are given
+};
+
+export type GateLogSummary = {
+  entries: number;
+  calls: number;
+  asked: number;
+  denied: number; // expired, withdrawn and broken ones among them
+  files: number;
+  programs: number;
+  sockets: number;
+  counted: number; // entries that count calls and name none
+  groups: GateLogGroup[] | null; // newest first
+  older?: boolean; // there are groups before these; only the newest 2000 are listed
+  answer_ms: number; // that answers took on average
 };
 
 export type GateRecord = {
@@ -423,7 +474,8 @@ export type GateRecord = {
   calls: number;
   latency_ms: number;
   pid?: number;
-  command?: string;
+  exe?: string; // the program's file, as the kernel names it
+  command?: string; // what the process says of itself
   policy: string; // version of the spawn's policy
   digest?: string;
   hash: string;
@@ -567,6 +619,14 @@ export type GateTryStep = {
   to: number;
   outcome: string; // none, decides, weaker (it matches, and another is stricter), late (it is never reached)
   text: string;
+};
+
+export type GateWhy = {
+  entry: GateLogEntry;
+  of: number; // entries of that day
+  holds: boolean; // it is as it was written, and follows the one before it
+  broken?: string; // why not
+  rule?: GateRule; // as it is now; nil: there is no such rule any more, or the default decided
 };
 
 export type GroupAnswer = {
@@ -1123,8 +1183,10 @@ export const bound = (call: Call) => ({
     extend: (id: string) => call<Approval>("Gate", "Extend", id),
   },
   gateLog: {
-    read: (q: GateLogQuery) => call<GateRecord[] | null>("GateLog", "Read", q),
-    verify: () => call<GateLogFile[] | null>("GateLog", "Verify"),
+    chain: (channelID: ChannelID) => call<GateChain>("GateLog", "Chain", channelID),
+    page: (q: GateLogPageQuery) => call<GateLogPage>("GateLog", "Page", q),
+    summary: (q: GateLogPageQuery) => call<GateLogSummary>("GateLog", "Summary", q),
+    why: (channelID: ChannelID, id: string) => call<GateWhy>("GateLog", "Why", channelID, id),
   },
   gateRules: {
     edit: (e: GateRuleEdit) => call<GateRuleList>("GateRules", "Edit", e),

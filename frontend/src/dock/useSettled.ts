@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 
 const SETTLE_MS = 400;
 
-/** A title once it has lasted a while, so that a short command does not make its tab flicker. */
-export function useSettled(title: string): string {
-  const [shown, setShown] = useState(title);
+/** A value once it has lasted a while, so that a short command does not make its tab flicker. */
+export function useSettled<T>(value: T, ms = SETTLE_MS): T {
+  const [shown, setShown] = useState(value);
   useEffect(() => {
-    const t = setTimeout(() => setShown(title), SETTLE_MS);
+    const t = setTimeout(() => setShown(value), ms);
     return () => clearTimeout(t);
-  }, [title]);
+  }, [value, ms]);
   return shown;
 }

@@ -1,77 +1,79 @@
-// The record of decisions, as the panel shows it: the entries of one run in the groups of its
-// tool calls, like ones together.
-import type { GateLogFile, GateRecord } from "../api/types";
+// The record of decisions, as the panel shows it: pages of entries, newest first, in groups of
+// the tool calls that caused them.
+import type { ChannelID, GateChain, GateLogEntry, GateLogGroup, GateLogPage, GateLogPageQuery, GateLogSummary, GateRecord, RunID } from "../api/types";
 import { duration, plural } from "./format";
 import { verb } from "./gate";
 
 /** The kind of the panel. */
 export const DECISIONS_PANEL = "decisions";
 
-/** How many records are read; older ones are on the command line. */
-export const READ_MOST = 10_000;
-
 export type LogFilter = { show: "all" | "asked" | "denied"; kind: "" | "file" | "execve" | "connect"; text: string };
 export const NO_FILTER: LogFilter = { show: "all", kind: "", text: "" };
+
+/** Whose entries are shown: those of a run, of programs in terminals (""), or all. */
+export type LogRun = RunID | "all";
+
+/** What is asked of the record. Only the run counts for its summary. */
+export function queryOf(channel: ChannelID, run: LogRun, f: LogFilter = NO_FILTER): GateLogPageQuery {
+  const text = f.text.trim();
+  return {
+    channel_id: channel, ...(run === "all" ? {} : run === "" ? { no_run: true } : { run_id: run }),
+    ...(f.show === "all" ? {} : { decision: f.show === "denied" ? "refused" : "asked" }), ...(f.kind ? { kind: f.kind } : {}), ...(text ? { text } : {}),
+  };
+}
 
 /** Whether a person was asked: such a decision names how far it reaches, or that nobody answered. */
 export const wasAsked = (r: GateRecord): boolean => Boolean(r.digest);
 export const wasDenied = (r: GateRecord): boolean => r.decision !== "allowed" && r.decision !== "waiting";
 
-/** Entries that are alike, the first of which stands for all. */
-export type LogEntry = { key: string; record: GateRecord; calls: number; alike: number };
-export type LogGroup = { key: string; tool: string; at: string; entries: LogEntry[]; calls: number };
+/** An entry, and what tells it apart, also when more that is alike comes. */
+export type LogEntry = GateLogEntry & { key: string };
+export type LogGroup = { key: string; run: string; tool: string; at: string; entries: LogEntry[] };
 export type LogRow = { kind: "group"; group: LogGroup; open: boolean } | { kind: "entry"; entry: LogEntry };
 
-const ALIKE = ["kind", "operation", "target", "rule", "decision", "by", "scope"] as const;
-
-/** The runs that have entries, newest first; what a terminal's programs did is the run "". */
-export function runsOf(records: GateRecord[]): { run: string; at: string; entries: number }[] {
-  const by = new Map<string, { run: string; at: string; entries: number }>();
-  for (const r of records) {
-    const run = r.run_id ?? "";
+/** The runs that have entries, newest first, with the time of their first one; what programs in terminals did is the run "". */
+export function runsOf(groups: GateLogGroup[]): { run: string; at: string; last: string }[] {
+  const by = new Map<string, { run: string; at: string; last: string }>();
+  for (const g of groups) {
+    const run = g.run_id ?? "";
     const known = by.get(run);
-    if (!known) by.set(run, { run, at: r.at, entries: 1 });
+    if (!known) by.set(run, { run, at: g.first, last: g.last });
     else {
-      known.entries++;
-      if (r.at < known.at) known.at = r.at;
+      if (g.first < known.at) known.at = g.first;
+      if (g.last > known.last) known.last = g.last;
     }
   }
-  return [...by.values()].sort((a, b) => b.at.localeCompare(a.at));
+  return [...by.values()].sort((a, b) => b.last.localeCompare(a.last));
 }
 
-export function passes(r: GateRecord, f: LogFilter): boolean {
-  if (f.show === "asked" && !wasAsked(r)) return false;
-  if (f.show === "denied" && !wasDenied(r)) return false;
-  if (f.kind && r.kind !== f.kind) return false;
-  const text = f.text.trim().toLowerCase();
-  return !text || [r.target, r.rule, r.command, r.by].some((s) => s?.toLowerCase().includes(text));
-}
-
-/** Groups by tool call, in the order in which these began. What belongs to none stands where it happened. */
-export function groupsOf(records: GateRecord[]): LogGroup[] {
+/**
+ * Groups the entries of pages by tool call, newest first. A page never changes the groups of
+ * those before it but the last one, which it may go on with: rows that a person reads stay
+ * where they are. So calls at the same time can have a group on each page.
+ */
+export function groupsOf(pages: GateLogPage[]): LogGroup[] {
   const out: LogGroup[] = [];
-  const by = new Map<string, LogGroup>();
-  const alike = new Map<string, LogEntry>();
-  for (const r of [...records].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
-    const tool = r.tool_use_id ?? "";
-    let g = tool ? by.get(tool) : out.at(-1)?.tool === "" ? out.at(-1) : undefined;
-    if (!g) {
-      g = { key: `${tool || "none"} ${r.at} ${out.length}`, tool, at: r.at, entries: [], calls: 0 };
-      out.push(g);
-      if (tool) by.set(tool, g);
+  const keys = new Map<string, number>();
+  const unique = (what: string) => {
+    const n = (keys.get(what) ?? 0) + 1;
+    keys.set(what, n);
+    return n > 1 ? `${what} ${n}` : what;
+  };
+  const idOf = (g: { run: string; tool: string }) => `${g.run} ${g.tool}`;
+  for (const page of pages) {
+    const last = out.at(-1);
+    const here = new Map(last ? [[idOf(last), last]] : []);
+    for (const e of page.entries ?? []) {
+      const of = { run: e.record.run_id ?? "", tool: e.record.tool_use_id ?? "" };
+      // What belongs to no call stands where it happened.
+      let g = of.tool || idOf(of) === idOf(out.at(-1) ?? { run: "-", tool: "-" }) ? here.get(idOf(of)) : undefined;
+      if (!g) {
+        g = { ...of, key: unique(idOf(of)), at: e.record.at, entries: [] };
+        out.push(g);
+        here.set(idOf(of), g);
+      }
+      g.entries.push({ ...e, key: unique(`${e.first} ${e.record.operation} ${e.record.decision} ${e.record.target}`) });
     }
-    const calls = Math.max(1, r.calls);
-    g.calls += calls;
-    const what = wasAsked(r) ? "" : JSON.stringify([g.key, ...ALIKE.map((k) => r[k] ?? "")]);
-    const same = what ? alike.get(what) : undefined;
-    if (same) {
-      same.calls += calls;
-      same.alike++;
-      continue;
-    }
-    const entry = { key: r.hash, record: r, calls, alike: 1 };
-    g.entries.push(entry);
-    if (what) alike.set(what, entry);
   }
   return out;
 }
@@ -83,6 +85,10 @@ export function rowsOf(groups: LogGroup[], folded: ReadonlySet<string>): LogRow[
     return [{ kind: "group", group, open }, ...(open ? group.entries.map((entry): LogRow => ({ kind: "entry", entry })) : [])];
   });
 }
+
+/** What is counted of the tool call of a group, or of what belongs to none in its run. */
+export const countOf = (groups: GateLogGroup[], g: LogGroup): GateLogGroup | undefined =>
+  groups.find((x) => (x.run_id ?? "") === g.run && (x.tool_use_id ?? "") === g.tool);
 
 const DECISIONS: Record<string, string> = { allowed: "allowed", denied: "denied", expired: "expired", withdrawn: "withdrawn", broken: "link broke", waiting: "not taken" };
 export const decisionWord = (r: GateRecord): string => DECISIONS[r.decision] ?? r.decision;
@@ -112,12 +118,9 @@ export function objectWords(r: GateRecord): string {
 /** How long it took a person; a rule's time is not written down. */
 export const tookWords = (r: GateRecord): string => (r.latency_ms > 0 ? duration(r.latency_ms) : "");
 
-/** “312 entries · 2 asked · 29 s to answer on average” */
-export function summary(records: GateRecord[]): string {
-  const calls = records.reduce((n, r) => n + Math.max(1, r.calls), 0);
-  const waits = records.filter((r) => wasAsked(r) && r.latency_ms > 0);
-  const mean = waits.reduce((n, r) => n + r.latency_ms, 0) / waits.length;
-  return [plural(records.length, "entry", "entries"), plural(calls, "call"), waits.length > 0 && `${duration(mean)} to answer on average`].filter(Boolean).join(" · ");
+/** “312 entries · 1,204 calls · 29 s to answer on average” */
+export function summaryWords(s: GateLogSummary): string {
+  return [plural(s.entries, "entry", "entries"), s.calls > s.entries && plural(s.calls, "call"), s.answer_ms > 0 && `${duration(s.answer_ms)} to answer on average`].filter(Boolean).join(" · ");
 }
 
 /** The rule that says of the same act what was said of it, as it would stand in the settings. null: the record names no object. */
@@ -134,10 +137,15 @@ export function ruleOf(r: GateRecord): { list: string; json: string } | null {
 const NEVER = new Set(["credential", "socket", "escape", "gate"]);
 export const canBeRule = (r: GateRecord): boolean => ruleOf(r) !== null && (wasDenied(r) || !NEVER.has(r.category ?? ""));
 
-/** What is wrong with the files of a channel, or "". The first is enough: all after it is in doubt. */
-export function brokenWords(files: GateLogFile[], channel: string): string {
-  const bad = files.find((f) => f.channel_id === channel && f.broken);
-  return bad ? `The record is not as it was written. ${bad.file}: ${bad.broken}.` : "";
+const dayName = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", timeZone: "UTC" });
+
+/** The day of a file, which is one of UTC: “22 November”. */
+export const dayWords = (day: string): string => (Number.isFinite(Date.parse(day)) ? dayName.format(Date.parse(day)) : day);
+
+/** Where the chain of a channel is broken, or "". The first place is enough: all after it is in doubt. */
+export function brokenWords(c: GateChain | null): string {
+  const bad = c?.breaks?.[0];
+  return bad ? `The record is not as it was written. ${bad.day}: ${bad.text}` : "";
 }
 
 export const sentence = (r: GateRecord): string => `${decisionWord(r)}: ${verb(r)} ${objectWords(r)}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Approval, ApprovalOffer, ChannelView, LoopEvent, Question } from "../api/types";
 import {
-  against, announcement, answererWords, applyGate, chain, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, offersOf, patternParts, scopeName, sight,
+  against, announcement, answererWords, applyGate, chain, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
   stateWords, stops, stopWords, timeLeft, walks, waitingOf, wish,
 } from "./gate";
 import { elideMiddle, lineSegments, pathParts, visibleLine } from "./gate-text";
@@ -112,13 +112,18 @@ describe("the words of a card", () => {
     expect([timeLeft({}, 0), timeLeft({ deadline: "0001-01-01T00:00:00Z" }, 0), timeLeft({ deadline: "soon" }, 0)]).toEqual(["", "", ""]);
   });
   it("say who asks, from the first process to the last", () => {
-    expect(chain(approval("a"))).toEqual({ names: ["claude", "bash"], asks: "git config --global x y", whole: "" });
-    expect(chain(approval("a", { processes: null }))).toEqual({ names: [], asks: "", whole: "" });
+    const said = (a: Approval) => {
+      const c = chain(a);
+      return [c.parents.map((p) => programName(p) || calledName(p)), programName(c.asks), c.claim, c.whole];
+    };
+    expect(said(approval("a"))).toEqual([["claude", "bash"], "git", "git config --global x y", ""]);
+    expect(said(approval("a", { processes: null }))).toEqual([[], "", "", ""]);
     const claude = { pid: 1, exe: "/usr/local/bin/claude", command: "claude --print", short: "claude" };
     const bash = { pid: 2, exe: "/usr/bin/bash", command: "/bin/bash -c eval 'make'", short: "make" };
-    expect(chain(approval("a", { processes: [bash, claude] }))).toEqual({ names: ["claude", "bash"], asks: "make", whole: bash.command });
-    expect(chain(approval("a", { processes: [claude] }))).toEqual({ names: [], asks: "claude", whole: "claude --print" });
-    expect(chain(approval("a", { processes: [{ pid: 3, command: "git status" }, bash, claude] }))).toEqual({ names: ["claude", "bash"], asks: "git status", whole: "" });
+    expect(said(approval("a", { processes: [bash, claude] }))).toEqual([["claude"], "bash", "make", bash.command]);
+    const unknown = { pid: 3, command: "/x/git status" };
+    expect(said(approval("a", { processes: [unknown, bash, claude] }))).toEqual([["claude", "bash"], "", "/x/git status", ""]);
+    expect(wish(approval("a", { processes: [unknown] }))).toBe("A program that says it is git wants to write to");
     expect(wish(approval("a"))).toBe("git wants to write to");
     expect(wish(approval("a", { processes: [], operation: "", kind: "execve" }))).toBe("A program wants to run");
     expect(wish(approval("a", { kind: "flood", calls: 23 }))).toBe("23 calls of this run wait");

@@ -1,6 +1,6 @@
 // Approvals: acts of agents that the kernel holds until a person answers. Here is what the
 // page knows of them: which ones wait and in what order, what keys mean, and the words.
-import type { Approval, ApprovalOffer, ApprovalScope, ApprovalState, ChannelID, ChannelView, GateStatus, LoopEvent, Question } from "../api/types";
+import type { Approval, ApprovalOffer, ApprovalProcess, ApprovalScope, ApprovalState, ChannelID, ChannelView, GateStatus, LoopEvent, Question } from "../api/types";
 import { basename } from "./gate-text";
 import { duration, plural } from "./format";
 
@@ -193,28 +193,30 @@ const VERBS: Record<string, string> = {
 
 export const verb = (a: { operation?: string; kind?: string }): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
 
-/** The name of a process: that of its program. */
-export function processName(p: { exe?: string; command: string } | undefined): string {
-  return basename(p?.exe ?? "") || basename(p?.command.trim().split(/\s/)[0] ?? "");
-}
+/** The name of a process's program, as the kernel knows it; "" where it does not. */
+export const programName = (p: { exe?: string } | undefined): string => basename(p?.exe ?? "");
+
+/** The name that a process gives itself in its command line, in which it can write what it likes. */
+export const calledName = (p: { command?: string } | undefined): string => basename(p?.command?.trim().split(/\s/)[0] ?? "");
+
+/** Who asks, in a sentence. */
+export const askerWords = (p: { exe?: string; command?: string } | undefined): string =>
+  programName(p) || (calledName(p) ? `a program that says it is ${calledName(p)}` : "a program");
 
 /**
- * The processes from the first to the one that asks. whole is its command line where asks is
- * a shorter name of it: a shell is named before the command that it was asked for.
+ * The process that asks, those that led to it from the first on, and what it says of itself:
+ * its command line (whole), or the part of it that it was asked for, as a shell's command.
  */
-export function chain(a: Approval): { names: string[]; asks: string; whole: string } {
-  const [first, ...parents] = a.processes ?? [];
-  const names = parents.reverse().map(processName).filter(Boolean);
-  const name = processName(first);
-  if (!first?.short) return { names, asks: first?.command || name, whole: "" };
-  return { names: first.short === name ? names : [...names, name].filter(Boolean), asks: first.short, whole: first.command };
+export function chain(a: Approval): { parents: ApprovalProcess[]; asks: ApprovalProcess | undefined; claim: string; whole: string } {
+  const [asks, ...parents] = a.processes ?? [];
+  return { parents: parents.reverse(), asks, claim: asks?.short || asks?.command || "", whole: asks?.short ? asks.command : "" };
 }
 
 /** “git wants to write to ~/.gitconfig”, in pieces, as the path is hostile. */
 export function wish(a: Approval): string {
-  const who = processName(a.processes?.[0]);
+  const who = askerWords(a.processes?.[0]);
   if (a.kind === "flood") return `${plural(a.calls, "call")} of ${a.run_id ? "this run" : "this program"} ${a.calls === 1 ? "waits" : "wait"}`;
-  return `${who || "A program"} wants to ${verb(a)}`;
+  return `${programName(a.processes?.[0]) ? who : who.replace(/^a/, "A")} wants to ${verb(a)}`;
 }
 
 /** What a screen reader is told once when an approval came, or ended without the person. */

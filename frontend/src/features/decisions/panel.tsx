@@ -4,12 +4,8 @@ import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { DECISIONS_PANEL } from "../../model/gate-log";
 import { dockUi } from "../../model/dock/store";
+import { visit } from "../../ui/visit";
 import { DecisionsPanel } from "./DecisionsPanel";
-
-function focusPanel() {
-  const panel = document.querySelector<HTMLElement>(".decisions");
-  if (panel && !panel.contains(document.activeElement)) (panel.querySelector<HTMLElement>(".decisions-list") ?? panel).focus();
-}
 
 /** The panel of what the gate has decided in a channel. */
 export const decisionsPanel: PanelKind<null> = {
@@ -22,8 +18,7 @@ export const decisionsPanel: PanelKind<null> = {
   key: () => DECISIONS_PANEL,
   focus() {
     dockUi.setState({ keyboard: "" });
-    focusPanel();
-    requestAnimationFrame(focusPanel); // a panel that was behind another tab is visible only now
+    visit("section.decisions", ".decisions-list");
   },
   opens: () => [{ id: "decisions", name: "Open: decisions of the gate", label: "Decisions of the gate", icon: <History size={14} aria-hidden />, run: () => openPanel({ kind: DECISIONS_PANEL, data: null }) }],
   keys: {

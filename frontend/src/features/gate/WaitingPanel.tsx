@@ -3,7 +3,7 @@ import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Approval, ApprovalKind } from "../../api/types";
-import { inTimeline, processName, timeLeft } from "../../model/gate";
+import { askerWords, inTimeline, timeLeft } from "../../model/gate";
 import { elideMiddle } from "../../model/gate-text";
 import { frameStore, stopStore } from "../../model/stores";
 import { visible } from "../../model/text";
@@ -12,6 +12,7 @@ import { ApprovalLine } from "../../ui/approval/ApprovalLine";
 import { Kbd } from "../../ui/Button";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 import { useNow } from "../../ui/useNow";
+import { leave } from "../../ui/visit";
 import { allStops, cardActions, focusCard, review, takeStop } from "../../session/gate";
 import "./gate.css";
 
@@ -50,7 +51,7 @@ export function WaitingPanel() {
   useFocusStays(body, shown?.approval_id ?? "");
 
   return (
-    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting" tabIndex={-1}>
+    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting" tabIndex={-1} onKeyDown={(e) => e.key === "Escape" && !e.defaultPrevented && leave(e.currentTarget)}>
       <h2 className="sr-only">Waiting for you</h2>
       {approvals.length === 0 ? (
         <div className="dock-empty">
@@ -116,7 +117,7 @@ function List({ approvals, chosen, onChoose }: ListProps) {
     <ul className="gate-list" aria-label="Waiting for you, oldest first" ref={list} onKeyDown={onKey}>
       {approvals.map((a, i) => {
         const Icon = ICONS[a.kind] ?? CirclePause;
-        const by = processName(a.processes?.[0]);
+        const by = a.processes?.[0] && askerWords(a.processes[0]);
         return (
           <li key={a.approval_id}>
             <button type="button" className={`gate-row ${a.approval_id === chosen ? "chosen" : ""}`} tabIndex={i === at ? 0 : -1} aria-current={a.approval_id === chosen || undefined}

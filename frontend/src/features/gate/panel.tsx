@@ -5,12 +5,8 @@ import { WAITING_PANEL } from "../../model/gate";
 import { dockUi } from "../../model/dock/store";
 import { frameStore, stopStore } from "../../model/stores";
 import { openWaiting } from "../../session/gate";
+import { visit } from "../../ui/visit";
 import { WaitingPanel } from "./WaitingPanel";
-
-function focusPanel() {
-  const panel = document.querySelector<HTMLElement>(".gate-waiting");
-  if (panel && !panel.contains(document.activeElement)) (panel.querySelector<HTMLElement>(".gate-row[tabindex='0']") ?? panel).focus();
-}
 
 /** The panel of what waits for the person, of all channels. */
 export const waitingPanel: PanelKind<null> = {
@@ -27,8 +23,7 @@ export const waitingPanel: PanelKind<null> = {
   focus() {
     dockUi.setState({ keyboard: "" });
     if (stopStore.getState().to === "panel") return; // a card in it gets the keyboard
-    focusPanel();
-    requestAnimationFrame(focusPanel); // a panel that was behind another tab is visible only now
+    visit(".gate-waiting", ".gate-row[tabindex='0']");
   },
   opens: () => [{ id: "waiting", name: "Open: what waits for you", label: "What waits for you", icon: <ShieldQuestion size={14} aria-hidden />, run: openWaiting }],
 };

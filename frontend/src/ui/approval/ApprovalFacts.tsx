@@ -6,6 +6,8 @@ import { elideMiddle, pathParts } from "../../model/gate-text";
 import { plural } from "../../model/format";
 import { CopyIcon } from "../CopyButton";
 import { Diff } from "../Diff";
+import { Fact } from "../Fact";
+import { Process } from "../Process";
 import { SafeLine, SafeText } from "../SafeText";
 
 const SUBJECT_MAX = 240; // characters; about three lines
@@ -34,16 +36,6 @@ export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (!children) return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 /** The object in full, with its folder dimmed where it is a path. */
 function Subject({ a, id }: { a: Approval; id: string }) {
   const path = a.kind === "file" || (a.kind === "connect" && a.target.startsWith("/"));
@@ -63,14 +55,14 @@ function Subject({ a, id }: { a: Approval; id: string }) {
 }
 
 function Who({ a }: { a: Approval }) {
-  const { names, asks, whole } = chain(a);
-  if (!asks) return names.length > 0 ? <SafeLine text={names.join(" → ")} /> : null;
+  const { parents, asks, claim, whole } = chain(a);
+  if (!asks) return null;
   return (
     <>
-      {names.map((n, i) => (
-        <span key={i} className="approval-parent"><SafeLine text={n} /> <span aria-hidden>→</span><span className="sr-only">starts</span> </span>
+      {parents.map((p, i) => (
+        <span key={i} className="approval-parent"><Process p={p} /> <span aria-hidden>→</span><span className="sr-only">starts</span> </span>
       ))}
-      <Long text={asks} whole={whole} />
+      <Process p={asks}>{claim && <Long text={claim} whole={whole} />}</Process>
     </>
   );
 }

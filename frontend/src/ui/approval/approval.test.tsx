@@ -47,6 +47,11 @@ describe("the card of a held call", () => {
     expect(card({ in_place: true, diff_note: "What it will write is not known yet." })).toMatch(/Change.*What it will write is not known yet/);
     expect(card({ diff: "@@ -1 +1 @@\n-a\n+b\n", diff_note: "The rest is left out." })).toMatch(/removed.*added.*The rest is left out/);
   });
+  it("marks what a process says of itself, and not what the kernel says", () => {
+    expect(card()).toContain("claude| |→|starts| |git|, |says it is| |git config x y");
+    expect(card({ processes: [{ pid: 2, exe: "/tmp/x", command: "git\u202e push" }] })).toMatch(/Who\|x\|, \|says it is\| \|git\|⟨?RLO/);
+    expect(card({ processes: [{ pid: 2, command: "git push" }] })).toContain("a program, |says it is| |git push");
+  });
   it("shows the facts that no other field says", () => {
     expect(card({ details: [{ label: "Link target", text: "/etc/\u202epasswd" }] })).toMatch(/Link target\|+\/etc\/\|.*RLO/);
   });
