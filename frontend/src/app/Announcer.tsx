@@ -6,6 +6,7 @@ import type { FrameState } from "../model/frame";
 import { announcement } from "../model/gate";
 import { announce, announceStore, frameStore } from "../model/stores";
 import { visible } from "../model/text";
+import { tellRemembered } from "../session/remembered";
 
 const SAID: Partial<Record<ChannelState, string>> = { working: "started", needs_you: "needs you", done: "is done", failed: "failed" };
 
@@ -23,9 +24,10 @@ function held(now: FrameState, before: FrameState): string[] {
   return [...now.approvals, ...now.answered].filter((a) => !known.has(a.approval_id + a.state)).map((a) => visible(announcement(a, name(a)))).filter(Boolean);
 }
 
-/** Says changes of the channels' states to a screen reader. */
+/** Says changes of the channels' states to a screen reader, and shows what an answer has written. */
 export function Announcer() {
   const { text, times } = useStore(announceStore);
+  useEffect(() => tellRemembered(), []);
   useEffect(
     () =>
       frameStore.subscribe((now, before) => {
