@@ -28,6 +28,10 @@ type Identity struct {
 	Upstream  ModelUpstream
 	// Unattended says that nobody is there to answer what the gate would ask.
 	Unattended bool
+	// Rules makes the document of the gate by which the spawn goes as the settings stand,
+	// nil for none. Without it the spawn keeps what it was started with. It is called from
+	// any goroutine, for as long as the spawn is known.
+	Rules func() ([]byte, error)
 	// LinkLost is when the container lost the link before this one, by the calendar of
 	// this computer; the link says it. Zero: there was none, or nobody knows.
 	LinkLost time.Time

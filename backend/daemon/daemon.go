@@ -89,6 +89,7 @@ type Daemon struct {
 	decisions  rulebook.Decisions
 	ruleHits   *rulebook.Hits
 	guestTCP   *guestlink.Listener
+	links      *guestlink.Pool
 	bound      bound
 	calls      api.Calls
 	events     *api.Batches
@@ -234,7 +235,7 @@ func (d *Daemon) assembleRuns() {
 	}
 	wanted(d.settings.Current().Gates.AgentGate)
 	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })
-	pool := guestlink.NewPool(&guestlink.Opener{
+	d.links = guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,
 	})
@@ -242,10 +243,10 @@ func (d *Daemon) assembleRuns() {
 	d.provision = provision.New(provision.Options{
 		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
 		Images: d.images, Engine: d.engine, Health: d.health,
-		Computer: computer, Containers: d.containers, Links: pool, Log: d.log,
+		Computer: computer, Containers: d.containers, Links: d.links, Log: d.log,
 	})
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
+		Store: d.store, Containers: d.containers, Links: d.links, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
 		Settings:  runSettings{settingsReader{from: d.settings, ask: true}, d.health, d.settings.Keys, d.guestTCP},
 		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
@@ -257,7 +258,7 @@ func (d *Daemon) assembleRuns() {
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: d.programs(pool, containers, supervised), Containers: containers, Leases: d.containers,
+		Programs: d.programs(containers, supervised), Containers: containers, Leases: d.containers,
 		Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
@@ -276,11 +277,11 @@ func (d *Daemon) assembleRuns() {
 }
 
 // programs starts what runs on terminals.
-func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, supervised rulebook.Policies) programs.Programs {
+func (d *Daemon) programs(containers programs.Containers, supervised rulebook.Policies) programs.Programs {
 	return programs.Programs{
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
-		Containers: containers, Links: pool, Sessions: transcripts(d.home), Policies: supervised,
+		Containers: containers, Links: d.links, Sessions: transcripts(d.home), Policies: supervised,
 		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
 	}
 }
@@ -370,6 +371,7 @@ func (d *Daemon) Start() error {
 	d.background("registry", d.containers.Run)
 	d.background("rules", d.ruleHits.Run)
 	d.background("gate", d.gate.Run)
+	d.background("rules of running programs", d.followRules)
 	d.background("runner", d.runner.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
 		d.log.Error("take up terminals again", "err", err) // the rest works without

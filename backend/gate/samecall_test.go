@@ -206,6 +206,8 @@ func TestARememberedRuleIsItsProjects(t *testing.T) {
 		r.waits(r.held("theirs", rename("new\n")))
 		r.Starts("spawn2") // its policy has the rule by now, or has it not any more
 		r.waits(r.held("spawn2", rename("new\n")))
+		r.Renewed("spawn1") // likewise, as it runs
+		r.waits(r.held("spawn1", rename("new\n")))
 	})
 }
 

@@ -87,6 +87,17 @@ func (s *Service) Starts(spawn core.SpawnID) {
 	}
 }
 
+// Renewed says that a spawn goes by a newer policy, which has every stored rule that still
+// counts. One that was taken back holds no longer.
+func (s *Service) Renewed(spawn core.SpawnID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.askers[spawn]; a != nil {
+		s.memory.admitted++
+		a.nth = s.memory.admitted
+	}
+}
+
 // Stop denies what a run holds, and everything that it asks from now on: whoever ends
 // a run does this first, so that its programs can take the signal.
 func (s *Service) Stop(run core.RunID, why string) {

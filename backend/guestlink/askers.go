@@ -16,6 +16,7 @@ import (
 // The gate knows it until the spawn is forgotten, whatever becomes of the link.
 func (l *Link) Admit(spawn core.SpawnID, who core.Identity) {
 	l.askers.admit(spawn, who)
+	l.rules.admit(spawn, who.Rules)
 	if l.opts.Gate != nil {
 		who.LinkLost = l.lost
 		l.opts.Gate.Admit(l.id, spawn, who)

@@ -112,6 +112,7 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 	if p.Info == nil || p.Info.ID != string(req.ID) {
 		return core.SpawnInfo{}, l.down(ctx, errors.New("reply to spawn without its process"))
 	}
+	l.rules.began(req)
 	return spawnInfo(*p.Info), nil
 }
 
@@ -174,6 +175,7 @@ func (l *Link) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, erro
 // of that, nothing is asked in its name any more.
 func (l *Link) Forget(ctx context.Context, id core.SpawnID) error {
 	l.askers.dismiss(id)
+	l.rules.dismiss(id)
 	if l.opts.Gate != nil {
 		l.opts.Gate.Dismiss(id)
 	}

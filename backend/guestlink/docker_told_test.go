@@ -29,6 +29,7 @@ func (g *toldGate) Held(context.Context, core.ContainerID, core.HeldCall) core.V
 func (g *toldGate) Admit(core.ContainerID, core.SpawnID, core.Identity) {}
 func (g *toldGate) Dismiss(core.SpawnID)                                {}
 func (g *toldGate) Starts(core.SpawnID)                                 {}
+func (g *toldGate) Renewed(core.SpawnID)                                {}
 func (g *toldGate) Probed(error, bool)                                  {}
 
 func (g *toldGate) Told(_ core.ContainerID, m core.Told) {

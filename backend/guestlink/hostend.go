@@ -55,6 +55,7 @@ type Link struct {
 	session *yamux.Session
 	slots   chan struct{} // streams this end may have open
 	askers  *askers
+	rules   *liveRules
 	http    *http.Server
 	done    chan struct{}
 	wg      sync.WaitGroup
@@ -101,6 +102,7 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 	l := &Link{
 		opts: opts, id: id, hello: hello, session: session,
 		slots: make(chan struct{}, wire.MaxHostStreams),
+		rules: newLiveRules(),
 		done:  make(chan struct{}),
 	}
 	if ms := hello.AloneMs; ms > 0 {
@@ -109,6 +111,7 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 	l.askers = newAskers(opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(l.serve)
+	l.wg.Go(l.followRules)
 	if opts.Gate != nil {
 		l.wg.Go(l.askGate)
 	}

@@ -107,6 +107,21 @@ func (p *Pool) leave(id core.ContainerID, s *sharedLink) error {
 	return s.link.Close()
 }
 
+// RulesChanged has the programs behind every open link go by the rules that count now. It
+// returns at once.
+func (p *Pool) RulesChanged() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.by {
+		if !isClosed(s.ready) {
+			continue // what is admitted to it will have them
+		}
+		if l, ok := s.link.(interface{ RulesChanged() }); ok {
+			l.RulesChanged()
+		}
+	}
+}
+
 // poolHandle is one user's link.
 type poolHandle struct {
 	core.Link

@@ -77,6 +77,8 @@ type Gate interface {
 	Dismiss(spawn core.SpawnID)
 	// Starts says that a program is about to be started as a spawn that was admitted.
 	Starts(spawn core.SpawnID)
+	// Renewed says that a spawn goes by the rules that count now.
+	Renewed(spawn core.SpawnID)
 	// Probed says that a program was supervised from its start, or why it could not be, and
 	// whether its filter lets programs debug each other.
 	Probed(err error, debuggers bool)

@@ -239,6 +239,7 @@ type watchedGate struct {
 	mu        sync.Mutex
 	admitted  []core.Identity
 	dismissed []core.SpawnID
+	renewed   chan core.SpawnID // nil: nobody looks
 }
 
 func (g *watchedGate) Held(ctx context.Context, container core.ContainerID, c core.HeldCall) core.Verdict {
@@ -264,6 +265,12 @@ func (g *watchedGate) Dismiss(spawn core.SpawnID) {
 }
 
 func (g *watchedGate) Starts(core.SpawnID) {}
+
+func (g *watchedGate) Renewed(id core.SpawnID) {
+	if g.renewed != nil {
+		g.renewed <- id
+	}
+}
 
 func (g *watchedGate) Probed(error, bool) {}
 

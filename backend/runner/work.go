@@ -261,7 +261,17 @@ func (w *work) openLink(ctx context.Context) error {
 func (w *work) admit(l core.Link) {
 	up := w.launch.Upstream
 	up.Demo = up.Demo || w.run.Demo
-	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended})
+	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended, Rules: w.rules()})
+}
+
+// rules make the document that the present try goes by, as the settings stand. A container
+// that a run taken over has from other settings keeps its rules: they are for its mounts.
+func (w *work) rules() func() ([]byte, error) {
+	if !w.launched || w.spec.Hash != w.container.Hash {
+		return nil
+	}
+	name, ch, spec, spawn := w.policyName(), w.ch, w.spec, w.run.SpawnID
+	return func() ([]byte, error) { return w.s.p.Gate.Policy(name, ch, spec, spawn) }
 }
 
 func (w *work) currentLink() core.Link {

@@ -142,16 +142,33 @@ func (g guestSpawn) open(ctx context.Context, c core.Container) (core.Link, erro
 	if err != nil {
 		return link, err
 	}
-	_, l, err := g.launch(ctx)
+	ch, l, err := g.launch(ctx)
 	if err != nil && g.agent() {
 		return nil, errors.Join(err, link.Close())
 	}
-	g.admit(link, l) // a shell is there without a model, too
+	g.admit(link, l, g.rulesIn(ctx, ch, c)) // a shell is there without a model, too
 	return link, nil
 }
 
-func (g guestSpawn) admit(link core.Link, l runner.Launch) {
-	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: runner.InteractiveUpstream(l)})
+func (g guestSpawn) admit(link core.Link, l runner.Launch, rules func() ([]byte, error)) {
+	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: runner.InteractiveUpstream(l), Rules: rules})
+}
+
+// rulesIn make the document for a program that a new link may find running. One whose
+// container is not what the settings would make keeps its rules: they are for its mounts.
+func (g guestSpawn) rulesIn(ctx context.Context, ch core.Channel, c core.Container) func() ([]byte, error) {
+	if g.Policies == nil || ch.ID == "" {
+		return nil
+	}
+	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	if err != nil || made.Spec.Hash != c.Hash {
+		return nil
+	}
+	return g.rules(ch, made.Spec)
+}
+
+func (g guestSpawn) rules(ch core.Channel, spec core.Spec) func() ([]byte, error) {
+	return func() ([]byte, error) { return g.policy(ch, spec) }
 }
 
 // launch is how the agent is started in the terminal's channel.
@@ -222,7 +239,7 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	if path.IsAbs(g.spec.Dir) && !again {
 		dirs = []string{g.spec.Dir, workDir} // the first may be gone, or of another container
 	}
-	g.admit(link, l) // the settings may be others than when the link was opened
+	g.admit(link, l, g.rules(ch, made.Spec)) // the settings may be others than when the link was opened
 	for _, req.Dir = range dirs {
 		if err = spawnFirst(ctx, link, req, tries, g.Host.Settings.ShellIntegration()); core.AsFailure(err).Code != core.CodeDir {
 			break
