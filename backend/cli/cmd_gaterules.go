@@ -46,8 +46,8 @@ func (a *app) gateRulesCommand() *cobra.Command {
 	cmd.Long = `List, change and export the rules of the gate.
 
 Without a channel these are your own rules and those that Loop ships; with --channel
-those of its project and its remembered answers as well. What you change holds for
-programs that are started from then on. docs/gate-policy.md has the form of a rule.`
+those of its project and its remembered answers as well. What you change counts
+at once, also for programs that run. docs/gate-policy.md has the form of a rule.`
 	cmd.Example = `  loop gate rules --channel shop
   loop gate rules add '{"paths": ["/home/*/src/shop/secrets/**"], "decision": "deny"}'
   loop gate rules off 12
@@ -266,7 +266,7 @@ func (a *app) gateModeCommand() *cobra.Command {
 
 record asks and denies nothing but what is never remembered, shadow also writes down what
 it would have asked or denied, enforce holds. “settings” removes what was said here before.
-It holds for programs that are started from then on.`,
+It counts at once, also for programs that run.`,
 		Example: "  loop gate mode shadow --channel shop",
 	}
 	f.on(cmd, false)

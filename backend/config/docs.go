@@ -66,7 +66,7 @@ var docs = map[string]string{
 	"gates.agentgate.enabled":                  "Hold what the rules say to ask about, and refuse what they deny.",
 	"gates.agentgate.mode": "record asks and denies nothing but what is never remembered (credentials, protected " +
 		"sockets, what leads out of the container, the gate's own files); shadow also writes down what would have been " +
-		"asked and denied. A run that only plans is held to that in each. It counts for programs that are started from then on.",
+		"asked and denied. A run that only plans is held to that in each. It counts at once, also for what runs.",
 	"gates.agentgate.modes": "Modes of single folders, as {\"/home/ana/src/app\": \"shadow\"}: of the channel of that folder, its " +
 		"threads, and its worktrees that have none of their own.",
 	"gates.agentgate.default_decision": "What becomes of an act that no rule covers. approve asks each time.",

@@ -175,3 +175,30 @@ func TestGateAsksNothingNeedless(t *testing.T) {
 		}
 	}
 }
+
+// TestARuleReachesARunningAgent: a rule that the person adds while an agent runs denies
+// what the agent was asked about before.
+func TestARuleReachesARunningAgent(t *testing.T) {
+	s := newHome(t, "").serve()
+	ch := s.add(t.TempDir())
+	run := s.demo(ch, "gate")
+	first := s.held(ch, "")
+	const why = "Nobody changes it today."
+	s.must("Settings.Set", nil, "global", "", "gates.agentgate.file_rules", []map[string]any{
+		{"paths": []string{"/**/.bashrc"}, "operations": []string{"write", "create"}, "decision": "deny", "message": why},
+	})
+	box := s.h.containers()[0].ID
+	s.until(ch, "the rule in the container", func(timeline) bool {
+		out, _ := docker(t.Context(), "exec", "-u", "0", box, "sh", "-c", "cat /run/loop/gate/*.json") // it is replaced meanwhile
+		return strings.Contains(out, why)
+	})
+	s.answers(first, false)
+	p := s.finished(ch, run)
+	list := toolResults(p, run)
+	if len(list) < 2 || !list[len(list)-1].IsError || !strings.Contains(list[len(list)-1].Output, why) {
+		t.Errorf("the second write ended with %+v", list)
+	}
+	if got := s.bashrc(ch); got != "" {
+		t.Errorf("the file has %q", got)
+	}
+}
