@@ -261,7 +261,9 @@ func (w *work) openLink(ctx context.Context) error {
 func (w *work) admit(l core.Link) {
 	up := w.launch.Upstream
 	up.Demo = up.Demo || w.run.Demo
-	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended, Rules: w.rules()})
+	l.Admit(w.run.SpawnID, core.Identity{
+		ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended, Rules: w.rules(),
+	})
 }
 
 // rules make the document that the present try goes by, as the settings stand. A container

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// unshown is how many points of the gate's limits no test can show.
-const unshown = 1
+// unshown is how many points of the gate's limits say, of themselves or of a part, that no
+// test shows it.
+const unshown = 4
 
 // TestLimitsOfTheGateAreShown: each point of what docs/limits.md says of the gate names a
 // test that shows it, and every test that the page names is there.
