@@ -36,7 +36,7 @@ func TestEachFactOfACallCounts(t *testing.T) {
 			t.Errorf("%s does not count", name)
 		}
 	}
-	if sameCall(o, base) != sameCall(o, base) {
+	if once := sameCall(o, base); once != sameCall(o, base) {
 		t.Error("a call is not the same as itself")
 	}
 	// A file that is written in place has other contents after it, whatever they are now.

@@ -87,12 +87,12 @@ func TestPathsThatNobodyCanSay(t *testing.T) {
 	dir := os.Getenv(dirVar)
 	look := func() (text string) {
 		asAgent(t, func() {
-			at, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
+			at := must(unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0))
 			for range levels {
 				_ = unix.Mkdirat(at, levelName, 0o755)
-				next, e := unix.Openat(at, levelName, unix.O_PATH|unix.O_CLOEXEC, 0)
+				next, err := unix.Openat(at, levelName, unix.O_PATH|unix.O_CLOEXEC, 0)
 				_ = unix.Close(at)
-				if at, err = next, e; err != nil {
+				if at = next; err != nil {
 					t.Error(err)
 					return
 				}
