@@ -75,6 +75,40 @@ test("decisions: Escape closes the entry, then gives the keyboard back to where 
   await until("the prompt box has it back", () => box.evaluate((el) => el === document.activeElement));
 });
 
+test("decisions: M begins the rule of an entry in the editor, where only the person saves it", { size: [2000, 1000] }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  fill(mock);
+  await open(page);
+  const rules = page.getByRole("region", { name: "Rules", exact: true });
+  const editor = rules.getByRole("form", { name: "New rule" });
+  const patterns = editor.getByRole("textbox", { name: "Files, one pattern" });
+  const edits = () => mock.log.filter((c) => c.name === "GateRules.Edit").map((c) => JSON.parse(c.args[0].rule));
+  await grab(list(page));
+  for (const key of ["j", "j", "m"]) await page.keyboard.press(key);
+  await page.getByText("Its name has characters that cannot be seen").waitFor();
+  for (const key of ["End", "m"]) await page.keyboard.press(key);
+  await page.getByText("This entry names no object that a rule could name.").waitFor();
+  equal(await rules.count(), 0, "panels of rules");
+  for (const key of ["k", "m"]) await page.keyboard.press(key);
+  await until("the editor has the keyboard", () => patterns.evaluate((el) => el === document.activeElement));
+  equal(await patterns.inputValue(), "/home/ana/.gitconfig", "the object");
+  equal([await editor.getByRole("radio", { name: "Allow" }).isChecked(), await editor.getByRole("checkbox", { checked: true }).count()], [true, 1], "the decision, and the operation alone");
+  await until("it can be saved", () => editor.getByRole("button", { name: "Save" }).isEnabled());
+  equal(edits(), [], "rules before the person saves");
+  // A rule that is being written is not lost to the next one.
+  await patterns.fill("/home/ana/.gitconf*");
+  await open(page);
+  await until("the list has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".decisions-list")));
+  for (const key of ["Home", "m"]) await page.keyboard.press(key);
+  await page.getByText("Save or cancel the rule that you are writing first.").waitFor();
+  await until("the editor has the keyboard again", () => patterns.evaluate((el) => el === document.activeElement));
+  equal(await patterns.inputValue(), "/home/ana/.gitconf*", "what was written");
+  await until("it can be saved still", () => editor.getByRole("button", { name: "Save" }).isEnabled());
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("was saved. It counts for programs that start from now on.").waitFor();
+  equal(edits(), [{ paths: ["/home/ana/.gitconf*"], operations: ["write"], decision: "allow" }], "rules that were saved");
+});
+
 test("decisions: nothing yet, a broken chain, a failure, and very many", { quietErrors: true }, async (page, mock) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   await open(page);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { GateLogEntry, GateLogGroup, GateRecord } from "../api/types";
-import { brokenWords, byWords, canBeRule, countOf, groupsOf, NO_FILTER, objectWords, queryOf, rowsOf, ruleOf, runsOf, summaryWords, toneOf } from "./gate-log";
+import { brokenWords, byWords, countOf, draftOfRecord, groupsOf, NO_FILTER, noRuleWords, objectWords, queryOf, rowsOf, runsOf, summaryWords, toneOf } from "./gate-log";
+import { missingOf, ruleOf } from "./rule-draft";
 
 const at = (s: number) => new Date(Date.UTC(2026, 10, 22, 14, 0, s)).toISOString();
 const rec = (n: number, more: Partial<GateRecord> = {}): GateRecord => ({
@@ -54,10 +55,20 @@ describe("the record of decisions", () => {
     expect(summaryWords(counts)).toBe("2 entries · 4 calls · 29 s to answer on average");
     expect(summaryWords({ ...counts, calls: 2, answer_ms: 0 })).toBe("2 entries");
   });
-  it("makes a rule of an act, on that object alone, and none of what is never remembered", () => {
-    expect(ruleOf(rec(1, { target: "/a/{b}*" }))?.json).toBe('{"paths":["/a/\\\\{b\\\\}\\\\*"],"operations":["write"],"decision":"allow"}');
-    expect(ruleOf(rec(1, { kind: "connect", target: "@x", decision: "denied" }))).toEqual({ list: "path_rules", json: '{"pattern":"@x","decision":"deny"}' });
-    expect([rec(1), rec(1, { category: "credential" }), rec(1, { category: "credential", decision: "denied" }), rec(1, { kind: "counted" })].map(canBeRule)).toEqual([true, false, true, false]);
+  it("drafts a rule of an act, on that object alone", () => {
+    const written = (more: Partial<GateRecord>) => {
+      const d = draftOfRecord(rec(1, more));
+      return d && [d.class, d.scope, missingOf(d), ruleOf(d)];
+    };
+    expect(written({ target: "/a/{b}*" })).toEqual(["file_rules", "project", "", '{"paths":["/a/\\\\{b\\\\}\\\\*"],"operations":["write"],"decision":"allow"}']);
+    expect(written({ kind: "connect", target: "@x", decision: "denied" })).toEqual(["path_rules", "project", "", '{"pattern":"@x","decision":"deny"}']);
+    expect(written({ operation: "rewind" })?.[2]).toBe("Choose an operation."); // never all of them
+    expect([written({ kind: "counted" }), written({ kind: "execve", target: "git push" }), written({ target: "" })]).toEqual([null, null, null]);
+  });
+  it("drafts none of what is never remembered, and none of a name that the editor would read as another one", () => {
+    expect([rec(1), rec(1, { category: "credential" }), rec(1, { category: "credential", decision: "denied" }), rec(1, { kind: "counted" })].map(noRuleWords))
+      .toEqual(["", "This is never remembered: no rule allows it.", "", "This entry names no object that a rule could name."]);
+    for (const target of ["/a\n/**", "/a ", "/a\u202e", "/a\rb"]) expect(noRuleWords(rec(1, { target })), JSON.stringify(target)).toContain("cannot be seen");
   });
   it("says where a chain is broken", () => {
     const chain = { at: at(1), days: 2, entries: 9, breaks: [{ day: "2026-11-22", entry: 8, text: "Entry 8 does not follow 7." }] };

@@ -3,6 +3,9 @@
 import type { ChannelID, GateChain, GateLogEntry, GateLogGroup, GateLogPage, GateLogPageQuery, GateLogSummary, GateRecord, RunID } from "../api/types";
 import { duration, plural } from "./format";
 import { verb } from "./gate";
+import { lineSegments } from "./gate-text";
+import type { RuleDraft } from "./rule-draft";
+import { NEW_RULE, OPERATIONS } from "./rule-draft";
 
 /** The kind of the panel. */
 export const DECISIONS_PANEL = "decisions";
@@ -123,19 +126,25 @@ export function summaryWords(s: GateLogSummary): string {
   return [plural(s.entries, "entry", "entries"), s.calls > s.entries && plural(s.calls, "call"), s.answer_ms > 0 && `${duration(s.answer_ms)} to answer on average`].filter(Boolean).join(" · ");
 }
 
-/** The rule that says of the same act what was said of it, as it would stand in the settings. null: the record names no object. */
-export function ruleOf(r: GateRecord): { list: string; json: string } | null {
-  if (!r.target || r.kind === "counted" || r.kind === "log") return null;
-  const literal = r.target.replace(/[*?[\]{}\\]/g, "\\$&");
-  const decision = wasDenied(r) ? "deny" : "allow";
-  if (r.kind === "connect") return { list: "path_rules", json: JSON.stringify({ pattern: literal, decision }) };
-  if (r.kind === "execve") return null; // its arguments are not a rule's to read here
-  return { list: "file_rules", json: JSON.stringify({ paths: [literal], operations: [r.operation], decision }) };
+/** The rule that says of the same act what was said of it, for the editor. null: the record names no object that a rule could name. */
+export function draftOfRecord(r: GateRecord): RuleDraft | null {
+  const file = r.kind === "file";
+  if (!r.target || (!file && r.kind !== "connect")) return null; // the arguments of a program are not a rule's to read here
+  return {
+    ...NEW_RULE, class: file ? "file_rules" : "path_rules", decision: wasDenied(r) ? "deny" : "allow",
+    ...(file ? { operations: OPERATIONS.filter((op) => op === r.operation) } : {}), patterns: r.target.replace(/[*?[\]{}\\]/g, "\\$&"),
+  };
 }
 
 /** Credentials, sockets of the host, ways out and the gate itself are never remembered. */
 const NEVER = new Set(["credential", "socket", "escape", "gate"]);
-export const canBeRule = (r: GateRecord): boolean => ruleOf(r) !== null && (wasDenied(r) || !NEVER.has(r.category ?? ""));
+
+/** Why no rule can be written of a record, or "". The editor takes a line break as the end of a pattern, and drops blanks around it. */
+export function noRuleWords(r: GateRecord): string {
+  if (!draftOfRecord(r)) return "This entry names no object that a rule could name.";
+  if (!wasDenied(r) && NEVER.has(r.category ?? "")) return "This is never remembered: no rule allows it.";
+  return lineSegments(r.target).some((s) => s.hidden) ? "Its name has characters that cannot be seen, which no rule may have. Write a rule for its folder instead." : "";
+}
 
 const dayName = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", timeZone: "UTC" });
 

@@ -5,6 +5,7 @@ import type { ChannelID, DoctorReport, Failure, LoopEvent } from "../api/types";
 import type { FrameState } from "./frame";
 import { emptyFrame } from "./frame";
 import type { Outbox } from "./outbox";
+import type { RuleDraft } from "./rule-draft";
 import type { TimelineState } from "./timeline/state";
 import { emptyTimeline } from "./timeline/state";
 
@@ -74,6 +75,9 @@ export const announce = (text: string) => announceStore.setState((a) => ({ text,
  */
 export type StopState = { at: string; to: "" | "timeline" | "panel"; until: number };
 export const stopStore = createStore<StopState>(() => ({ at: "", to: "", until: 0 }));
+
+/** A rule that another part of the page has begun, until the rules panel of that channel takes it into its editor. */
+export const begunRuleStore = createStore<{ channel: ChannelID; draft: RuleDraft | null }>(() => ({ channel: "", draft: null }));
 
 export const viewStore = createStore<ViewState>(() => ({
   selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,

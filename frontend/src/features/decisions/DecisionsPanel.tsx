@@ -9,7 +9,7 @@ import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import { leave } from "../../ui/visit";
-import { copyEntry, copyRule, inTimelineOf } from "./actions";
+import { copyEntry, inTimelineOf, writeRule } from "./actions";
 import { LogDetail } from "./LogDetail";
 import { LogFilters } from "./LogFilters";
 import { LogList } from "./LogList";
@@ -63,7 +63,7 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
     const does: Record<string, () => void> = {
       j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), PageDown: () => step(20), PageUp: () => step(-20),
       Home: () => step(-entries.length), End: () => step(entries.length), ArrowLeft: () => foldAll(true), ArrowRight: () => foldAll(false),
-      t: act((r) => inTimelineOf(r)), m: act((r) => void copyRule(r)), c: act((r) => void copyEntry(r)),
+      t: act((r) => inTimelineOf(r)), m: act((r) => writeRule(r)), c: act((r) => void copyEntry(r)),
       "/": () => find.current?.focus(),
       Escape: () => (current && !closed ? setClosed(true) : leave(e.currentTarget as HTMLElement)),
     };

@@ -6,14 +6,14 @@ import { exact, precise } from "../../model/clock";
 import { duration, plural } from "../../model/format";
 import { verb } from "../../model/gate";
 import type { LogEntry } from "../../model/gate-log";
-import { byWords, canBeRule, dayWords, decisionWord, objectWords, ruleOf, toneOf, wasAsked } from "../../model/gate-log";
+import { byWords, dayWords, decisionWord, draftOfRecord, noRuleWords, objectWords, toneOf, wasAsked } from "../../model/gate-log";
 import { RULES_PANEL } from "../../model/gate-rules";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
 import { Fact } from "../../ui/Fact";
 import { Process } from "../../ui/Process";
 import { SafeLine, SafeText } from "../../ui/SafeText";
-import { copyRule, entryText, inTimelineOf } from "./actions";
+import { entryText, inTimelineOf, writeRule } from "./actions";
 
 type Props = { e: LogEntry; why: GateWhy | null; failure: Failure | null; inPlace?: boolean; onStep(by: number): void; onClose(): void };
 
@@ -23,6 +23,7 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
   const asked = wasAsked(r) && r.latency_ms > 0;
   const answered = Date.parse(r.at);
   const word = decisionWord(r);
+  const noRule = noRuleWords(r);
   return (
     <div className={`decisions-detail ${inPlace ? "in-place" : ""}`}>
       <header>
@@ -58,7 +59,7 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
       </Part>
       <footer>
         <Button look="small" onClick={() => inTimelineOf(r)} disabled={!r.run_id}>Show in timeline <Kbd>T</Kbd></Button>
-        {ruleOf(r) && <Button look="small" disabled={!canBeRule(r)} title={canBeRule(r) ? "Copies the rule, for the settings" : "This is never remembered"} onClick={() => void copyRule(r)}>Copy as a rule <Kbd>M</Kbd></Button>}
+        {draftOfRecord(r) && <Button look="small" disabled={noRule !== ""} title={noRule || "Opens the rule in the editor, where you save it"} onClick={() => writeRule(r)}>Write a rule <Kbd>M</Kbd></Button>}
         <CopyIcon name="Copy the entry" text={entryText(r)} />
       </footer>
     </div>

@@ -1,6 +1,8 @@
 import type { GateRecord } from "../../api/types";
-import { canBeRule, ruleOf } from "../../model/gate-log";
-import { toast } from "../../model/stores";
+import { openPanel } from "../../dock/dock";
+import { draftOfRecord, noRuleWords } from "../../model/gate-log";
+import { RULES_PANEL } from "../../model/gate-rules";
+import { begunRuleStore, toast } from "../../model/stores";
 import { showInTimeline } from "../../session/gate";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 
@@ -16,9 +18,10 @@ export async function copyEntry(r: GateRecord) {
   toast((await copyText(entryText(r))) ? "Entry copied." : NOT_COPIED);
 }
 
-export async function copyRule(r: GateRecord) {
-  const rule = ruleOf(r);
-  if (!rule) return toast("This entry names no object that a rule could name.");
-  if (!canBeRule(r)) return toast("This is never remembered: no rule allows it.");
-  toast((await copyText(rule.json)) ? `Rule copied. It belongs into gates.agentgate.${rule.list} of the settings.` : NOT_COPIED);
+/** Opens the editor with the rule of an entry. Only the person saves it there. */
+export function writeRule(r: GateRecord) {
+  const no = noRuleWords(r);
+  if (no) return toast(no);
+  begunRuleStore.setState({ channel: r.channel_id, draft: draftOfRecord(r) });
+  openPanel({ kind: RULES_PANEL, data: null });
 }

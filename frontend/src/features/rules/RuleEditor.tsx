@@ -30,7 +30,10 @@ export function RuleEditor({ list, d, said, refused, busy, onDraft, onSave, onCl
   const missing = missingOf(d);
   const why = refused ?? said?.refused ?? null;
   const ready = !missing && said !== null && !why && !busy;
-  useEffect(() => first.current?.focus(), []);
+  useEffect(() => { // unless the person went elsewhere while the rules were read
+    const at = document.activeElement;
+    if (!at || at === document.body || at.closest(".rules, [data-over]")) first.current?.focus();
+  }, []);
 
   function onKeyDown(e: KeyboardEvent) {
     const save = e.key === "Enter" && (e.ctrlKey || e.metaKey);

@@ -1,6 +1,7 @@
 import { ShieldCheck, TriangleAlert } from "lucide-react";
 import type { FocusEvent, KeyboardEvent } from "react";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
 import type { ChannelID, GateRule, GateSuggestion } from "../../api/types";
 import { useGivenKeyboard } from "../../dock/useGivenKeyboard";
 import type { PanelID } from "../../model/dock/layout";
@@ -8,7 +9,7 @@ import type { RuleFilter, TryKind } from "../../model/gate-rules";
 import { callOf, editOf, keyOfRule, moveOf, NO_RULE_FILTER, problemOf, ruleGroups, rulesSummary, sampleOf, stepOf } from "../../model/gate-rules";
 import type { RuleDraft } from "../../model/rule-draft";
 import { candidateOf, draftOf, missingOf, NEW_RULE, savedOf, savingOf } from "../../model/rule-draft";
-import { toast } from "../../model/stores";
+import { begunRuleStore, toast } from "../../model/stores";
 import { focusPrompt } from "../../session/actions";
 import { session } from "../../session/session";
 import { Button, Kbd } from "../../ui/Button";
@@ -51,7 +52,12 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
   };
   const edits = session().api.gateRules;
   const toList = () => (body.current?.querySelector<HTMLElement>(".rules-list") ?? body.current)?.focus();
-  useGivenKeyboard(panel, () => !body.current?.contains(document.activeElement) && toList());
+  const toWork = () => {
+    const editor = body.current?.querySelector<HTMLElement>(".rules-editor textarea");
+    if (editor) editor.focus();
+    else toList();
+  };
+  useGivenKeyboard(panel, () => !body.current?.contains(document.activeElement) && toWork());
   const told = (text: string, id: string | undefined) => id && toast(text, null, { name: "Undo", run: () => void undo(id) });
   const own = (r: GateRule): boolean => {
     if (!r.editable) toast(r.origin === "project" ? "This rule stands in the project's file. Change it there." : "This rule is Loop's own and stays. A rule of yours comes before most of them.");
@@ -88,6 +94,13 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
     begun.current = d;
     setDraft(d);
   };
+  const elsewhere = useStore(begunRuleStore, (b) => (b.channel === channelId ? b.draft : null));
+  const takeOver = useEffectEvent(write);
+  useEffect(() => {
+    if (!elsewhere) return;
+    begunRuleStore.setState({ channel: "", draft: null });
+    takeOver(elsewhere);
+  }, [elsewhere]);
   const rewrite = (r: GateRule) => own(r) && r.rule && write(draftOf(r.rule, r.class, r.scope ?? "always", r));
   const review = (s: GateSuggestion) => write(draftOf(s.rule, s.class, "project", null));
   const move = async (r: GateRule, to: number | null) => {
