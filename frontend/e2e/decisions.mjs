@@ -73,6 +73,15 @@ test("decisions: Escape closes the entry, then gives the keyboard back to where 
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await until("the prompt box has it back", () => box.evaluate((el) => el === document.activeElement));
+  // Who came by the mouse goes back in the same way, also over a panel that covered this one.
+  await page.getByRole("treeitem", { name: "storefront" }).focus();
+  await list(page).getByText("gitconfig").click();
+  await page.keyboard.press("m");
+  await until("the editor has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".rules-editor textarea")));
+  for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
+  await until("the list is in front again", () => page.evaluate(() => document.activeElement?.matches(".decisions-list")));
+  for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
+  await until("the tree has it back", () => page.evaluate(() => document.activeElement?.textContent.includes("storefront")));
 });
 
 test("decisions: M begins the rule of an entry in the editor, where only the person saves it", { size: [2000, 1000] }, async (page, mock) => {

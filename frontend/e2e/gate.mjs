@@ -243,6 +243,24 @@ test("a run that asks too much: Escape denies all", async (page, mock) => {
   equal(answers(mock), [[false, "once", "window"]], "answers");
 });
 
+test("the panel of what waits: Escape gives the keyboard back, also to who came by the mouse", async (page) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  const panel = page.getByRole("region", { name: "Waiting for you" });
+  await grab(prompt(page));
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("what waits for you");
+  await page.keyboard.press("Enter");
+  await until("the panel has the keyboard", () => hasFocus(panel));
+  await page.keyboard.press("Escape");
+  await until("the prompt box has it back", () => hasFocus(prompt(page)));
+  const row = page.getByRole("treeitem", { name: "api-server" });
+  await row.focus();
+  await panel.getByText("Nothing waits").click();
+  await until("the panel has the keyboard again", () => hasFocus(panel));
+  await page.keyboard.press("Escape");
+  await until("the tree has it back", () => hasFocus(row));
+});
+
 test("axe: held calls, their rule, a run that asks too much, and nothing that waits", async (page, mock) => {
   const ch = await held(page, mock);
   await card(page).getByRole("button", { name: "Show the rule" }).click();

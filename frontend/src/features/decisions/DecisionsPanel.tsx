@@ -2,13 +2,13 @@ import { History, Link2, Link2Off } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useMemo, useRef, useState } from "react";
 import type { ChannelID, GateRecord } from "../../api/types";
+import { arrive, leave } from "../../dock/visit";
 import { precise } from "../../model/clock";
 import type { LogFilter, LogRun } from "../../model/gate-log";
 import { brokenWords, groupsOf, NO_FILTER, rowsOf, summaryWords } from "../../model/gate-log";
 import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
-import { leave } from "../../ui/visit";
 import { copyEntry, inTimelineOf, writeRule } from "./actions";
 import { LogDetail } from "./LogDetail";
 import { LogFilters } from "./LogFilters";
@@ -54,9 +54,9 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
 
   function onKeyDown(e: KeyboardEvent) {
     const to = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey || to.matches("select")) return;
-    if (to.matches("input")) {
-      if (e.key === "Escape" && filter.text === "") e.currentTarget.querySelector<HTMLElement>(".decisions-list")?.focus();
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (to.matches("input, select")) {
+      if (e.key === "Escape" && (filter.text === "" || to.matches("select"))) e.currentTarget.querySelector<HTMLElement>(".decisions-list")?.focus();
       else if (e.key === "Escape") setFilter({ ...filter, text: "" });
       return;
     }
@@ -77,7 +77,7 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
   const detail = (inPlace: boolean) => current && !closed && <LogDetail e={current} why={why} failure={whyFailure} inPlace={inPlace} onStep={step} onClose={() => setClosed(true)} />;
 
   return (
-    <section className="decisions" aria-label="Decisions" tabIndex={-1} onKeyDown={onKeyDown} data-region="decisions">
+    <section className="decisions" aria-label="Decisions" tabIndex={-1} onFocus={arrive} onKeyDown={onKeyDown} data-region="decisions">
       <header className="decisions-head">
         <RunChoice runs={log.runs} run={log.run} onRun={setRun} />
         <span className="grow" />

@@ -2,9 +2,8 @@ import { History } from "lucide-react";
 import { openPanel } from "../../dock/dock";
 import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
+import { visit } from "../../dock/visit";
 import { DECISIONS_PANEL } from "../../model/gate-log";
-import { dockUi } from "../../model/dock/store";
-import { visit } from "../../ui/visit";
 import { DecisionsPanel } from "./DecisionsPanel";
 
 /** The panel of what the gate has decided in a channel. */
@@ -16,13 +15,10 @@ export const decisionsPanel: PanelKind<null> = {
   store: () => ({}),
   load: () => null,
   key: () => DECISIONS_PANEL,
-  focus() {
-    dockUi.setState({ keyboard: "" });
-    visit("section.decisions", ".decisions-list");
-  },
+  focus: ({ id }) => visit(id, ".decisions-list", ".decisions"),
   opens: () => [{ id: "decisions", name: "Open: decisions of the gate", label: "Decisions of the gate", icon: <History size={14} aria-hidden />, run: () => openPanel({ kind: DECISIONS_PANEL, data: null }) }],
   keys: {
     heading: "In the decisions of the gate",
-    rows: () => [{ keys: "J, K", does: "Next or previous entry" }, { keys: "← →", does: "Fold a tool call's entries" }, { keys: "T", does: "Show it in the timeline" }, { keys: "M", does: "Write a rule of it" }, { keys: "C", does: "Copy the entry" }, { keys: "/", does: "Find" }],
+    rows: () => [{ keys: "J, K", does: "Next or previous entry" }, { keys: "← →", does: "Fold a tool call's entries" }, { keys: "T", does: "Show it in the timeline" }, { keys: "M", does: "Write a rule of it" }, { keys: "C", does: "Copy the entry" }, { keys: "/", does: "Find" }, { keys: "Esc", does: "Back to where you were" }],
   },
 };

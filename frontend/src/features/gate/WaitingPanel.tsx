@@ -3,6 +3,7 @@ import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Approval, ApprovalKind } from "../../api/types";
+import { arrive, leave } from "../../dock/visit";
 import { askerWords, inTimeline, timeLeft } from "../../model/gate";
 import { elideMiddle } from "../../model/gate-text";
 import { frameStore, stopStore } from "../../model/stores";
@@ -12,7 +13,6 @@ import { ApprovalLine } from "../../ui/approval/ApprovalLine";
 import { Kbd } from "../../ui/Button";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 import { useNow } from "../../ui/useNow";
-import { leave } from "../../ui/visit";
 import { allStops, cardActions, focusCard, review, takeStop } from "../../session/gate";
 import "./gate.css";
 
@@ -51,7 +51,7 @@ export function WaitingPanel() {
   useFocusStays(body, shown?.approval_id ?? "");
 
   return (
-    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting" tabIndex={-1} onKeyDown={(e) => e.key === "Escape" && !e.defaultPrevented && leave(e.currentTarget)}>
+    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting" tabIndex={-1} onFocus={arrive} onKeyDown={(e) => e.key === "Escape" && !e.defaultPrevented && leave(e.currentTarget)}>
       <h2 className="sr-only">Waiting for you</h2>
       {approvals.length === 0 ? (
         <div className="dock-empty">

@@ -1,11 +1,11 @@
 import { ShieldQuestion } from "lucide-react";
 import type { PanelKind } from "../../dock/panels";
 import { panelsChanged, quietFace } from "../../dock/panels";
+import { visit } from "../../dock/visit";
 import { WAITING_PANEL } from "../../model/gate";
 import { dockUi } from "../../model/dock/store";
 import { frameStore, stopStore } from "../../model/stores";
 import { openWaiting } from "../../session/gate";
-import { visit } from "../../ui/visit";
 import { WaitingPanel } from "./WaitingPanel";
 
 /** The panel of what waits for the person, of all channels. */
@@ -20,10 +20,9 @@ export const waitingPanel: PanelKind<null> = {
   store: () => ({}),
   load: () => null,
   key: () => WAITING_PANEL,
-  focus() {
-    dockUi.setState({ keyboard: "" });
-    if (stopStore.getState().to === "panel") return; // a card in it gets the keyboard
-    visit(".gate-waiting", ".gate-row[tabindex='0']");
+  focus({ id }) {
+    if (stopStore.getState().to === "panel") dockUi.setState({ keyboard: "" }); // a card in it gets the keyboard
+    else visit(id, ".gate-row[tabindex='0']", ".gate-waiting");
   },
   opens: () => [{ id: "waiting", name: "Open: what waits for you", label: "What waits for you", icon: <ShieldQuestion size={14} aria-hidden />, run: openWaiting }],
 };

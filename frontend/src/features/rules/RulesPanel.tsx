@@ -1,16 +1,14 @@
 import { ShieldCheck, TriangleAlert } from "lucide-react";
-import type { FocusEvent, KeyboardEvent } from "react";
+import type { KeyboardEvent } from "react";
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, GateRule, GateSuggestion } from "../../api/types";
-import { useGivenKeyboard } from "../../dock/useGivenKeyboard";
-import type { PanelID } from "../../model/dock/layout";
+import { arrive, leave } from "../../dock/visit";
 import type { RuleFilter, TryKind } from "../../model/gate-rules";
 import { callOf, editOf, keyOfRule, moveOf, NO_RULE_FILTER, problemOf, ruleGroups, rulesSummary, sampleOf, stepOf } from "../../model/gate-rules";
 import type { RuleDraft } from "../../model/rule-draft";
 import { candidateOf, draftOf, missingOf, NEW_RULE, savedOf, savingOf } from "../../model/rule-draft";
 import { begunRuleStore, toast } from "../../model/stores";
-import { focusPrompt } from "../../session/actions";
 import { session } from "../../session/session";
 import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -25,7 +23,7 @@ import { useMatches, useRules, useSuggestions, useTry } from "./useRules";
 import "./rules.css";
 
 /** The rules that count in a channel, in the order in which they are tried. */
-export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: PanelID }) {
+export function RulesPanel({ channelId }: { channelId: ChannelID }) {
   const { list, failure, busy, load, change, undo } = useRules(channelId);
   const [filter, setFilter] = useState<RuleFilter>(NO_RULE_FILTER);
   const [at, setAt] = useState("");
@@ -33,7 +31,6 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
   const [typed, setTyped] = useState("");
   const [draft, setDraft] = useState<RuleDraft | null>(null);
   const body = useRef<HTMLElement>(null);
-  const came = useRef<HTMLElement>(null); // where the person was before
   const begun = useRef<RuleDraft>(null); // the draft before the first change of it
   const find = useRef<HTMLInputElement>(null);
   const test = useRef<HTMLInputElement>(null);
@@ -52,12 +49,6 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
   };
   const edits = session().api.gateRules;
   const toList = () => (body.current?.querySelector<HTMLElement>(".rules-list") ?? body.current)?.focus();
-  const toWork = () => {
-    const editor = body.current?.querySelector<HTMLElement>(".rules-editor textarea");
-    if (editor) editor.focus();
-    else toList();
-  };
-  useGivenKeyboard(panel, () => !body.current?.contains(document.activeElement) && toWork());
   const told = (text: string, id: string | undefined) => id && toast(text, null, { name: "Undo", run: () => void undo(id) });
   const own = (r: GateRule): boolean => {
     if (!r.editable) toast(r.origin === "project" ? "This rule stands in the project's file. Change it there." : "This rule is Loop's own and stays. A rule of yours comes before most of them.");
@@ -84,7 +75,7 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
     toList();
     told(`Rule ${row?.number ?? ""} was saved. It counts for programs that start from now on.`, l.undo?.id);
   };
-  const leave = (d: RuleDraft) => {
+  const cancel = (d: RuleDraft) => {
     setDraft(null);
     toList();
     if (d !== begun.current) toast("The rule was not saved.", null, { name: "Go on", run: () => setDraft(d) });
@@ -120,19 +111,9 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
     test.current?.focus();
   };
 
-  function onFocus(e: FocusEvent) {
-    const from = e.relatedTarget;
-    if (from instanceof HTMLElement && !e.currentTarget.contains(from)) came.current = from;
-  }
-
-  function goBack() {
-    came.current?.focus();
-    if (body.current?.contains(document.activeElement)) focusPrompt(); // it is gone
-  }
-
   function onKeyDown(e: KeyboardEvent) {
     const target = e.target as HTMLElement;
-    if (e.key === "Escape") return target.matches(".rules-list, .rules") ? goBack() : toList();
+    if (e.key === "Escape") return target.matches(".rules-list, .rules") ? leave(e.currentTarget as HTMLElement) : toList();
     if (e.ctrlKey || e.metaKey || target.closest(".rules-editor") || target.matches("input, select, textarea") || (target.matches("button") && (e.key === "Enter" || e.key === " "))) return;
     const act = (f: (r: GateRule) => unknown) => () => current && f(current);
     const step = (by: 1 | -1) => act((r) => list && move(r, stepOf(list, r, by)));
@@ -148,7 +129,7 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
   }
 
   return (
-    <section className="rules" aria-label="Rules" ref={body} tabIndex={-1} onFocus={onFocus} onKeyDown={onKeyDown} data-region="rules">
+    <section className="rules" aria-label="Rules" ref={body} tabIndex={-1} onFocus={arrive} onKeyDown={onKeyDown} data-region="rules">
       {list && <RuleHead list={list} busy={busy} filter={filter} onFilter={setFilter} find={find} onNew={() => write(NEW_RULE)} onMode={(m) => void change(() => edits.setMode(channelId, m))} />}
       {problems.map((p) => (
         <div key={p.line} className="rules-problem" role="alert">
@@ -179,7 +160,7 @@ export function RulesPanel({ channelId, panel }: { channelId: ChannelID; panel: 
           </div>
           <div className={`rules-right ${draft ? "writes" : ""}`}>
             {draft ? (
-              <RuleEditor list={list} d={draft} said={written.matches} refused={written.failure} busy={busy} onDraft={setDraft} onSave={() => void save(draft)} onClose={() => leave(draft)} />
+              <RuleEditor list={list} d={draft} said={written.matches} refused={written.failure} busy={busy} onDraft={setDraft} onSave={() => void save(draft)} onClose={() => cancel(draft)} />
             ) : (
               <>
                 <RuleTest kind={kind} typed={typed} answer={answer} failure={refused} rules={list.rules ?? []} field={test} onKind={setKind} onType={setTyped} onShow={setAt} />
