@@ -10,6 +10,7 @@ import { byWords, dayWords, decisionWord, draftOfRecord, noRuleWords, objectWord
 import { RULES_PANEL } from "../../model/gate-rules";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { Fact } from "../../ui/Fact";
 import { Process } from "../../ui/Process";
 import { SafeLine, SafeText } from "../../ui/SafeText";
@@ -27,7 +28,7 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
   return (
     <div className={`decisions-detail ${inPlace ? "in-place" : ""}`}>
       <header>
-        <h3 className={`decisions-word ${toneOf(r)}`}>{word.charAt(0).toUpperCase() + word.slice(1)}{r.scope === "once" && wasAsked(r) ? " once" : ""}</h3>
+        <h3><DecisionWord tone={toneOf(r)}>{word.charAt(0).toUpperCase() + word.slice(1)}{r.scope === "once" && wasAsked(r) ? " once" : ""}</DecisionWord></h3>
         <span className="grow" />
         <IconButton small name="Entry before" keys="K" onClick={() => onStep(-1)}><ChevronUp size={14} /></IconButton>
         <IconButton small name="Next entry" keys="J" onClick={() => onStep(1)}><ChevronDown size={14} /></IconButton>
@@ -54,7 +55,7 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
         <Fact name="Hash"><span className="mono">{`${r.hash.slice(0, 12)}… after ${r.prev ? `${r.prev.slice(0, 12)}…` : "nothing"}`}</span></Fact>
         <Fact name="Chain">{why && (why.holds
           ? <span className="decisions-holds"><Link2 size={13} aria-hidden /> holds</span>
-          : <span className="decisions-word no"><Link2Off size={13} aria-hidden /> <SafeText text={why.broken || "does not hold"} /></span>)}</Fact>
+          : <DecisionWord tone="no" mark={Link2Off}><SafeText text={why.broken || "does not hold"} /></DecisionWord>)}</Fact>
         <Fact name="Not read">{failure && <SafeText text={[failure.cause, failure.remedy].filter(Boolean).join(" ")} />}</Fact>
       </Part>
       <footer>

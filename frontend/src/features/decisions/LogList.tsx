@@ -12,6 +12,7 @@ import { elideMiddle, visibleLine } from "../../model/gate-text";
 import { frameStore, timelineOf, timelinesStore } from "../../model/stores";
 import type { ToolItem } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
 const ROW = 26, HEAD = 32; // pixels
@@ -102,13 +103,12 @@ const MARKS: Record<string, typeof Check> = { allowed: Check, denied: X, expired
 
 function Entry({ id, e, here, onChoose }: { id: string; e: LogEntry; here: boolean; onChoose(key: string): void }) {
   const r = e.record;
-  const Mark = MARKS[r.decision] ?? X;
   return (
     <div className={`decisions-row ${here ? "here" : ""}`} role="option" aria-selected={here} id={id} title={visibleLine(`${sentence(r)}, by ${byWords(r)}`)} onClick={() => onChoose(e.key)}>
       <span className="tnum decisions-time">{precise(Date.parse(r.at))}</span>
       <span className="decisions-op">{r.operation || "calls"}</span>
       <span className="mono ellipsis"><SafeLine text={elideMiddle(objectWords(r), 140)} />{r.calls > 1 && <span className="decisions-times tnum"> × {r.calls.toLocaleString("en")}</span>}</span>
-      <span className={`decisions-word ${toneOf(r)}`}><Mark size={13} aria-hidden /> {decisionWord(r)}</span>
+      <DecisionWord tone={toneOf(r)} mark={MARKS[r.decision] ?? X}>{decisionWord(r)}</DecisionWord>
       <span className="ellipsis decisions-by"><SafeLine text={byWords(r)} /></span>
       <span className="tnum decisions-took">{tookWords(r)}</span>
     </div>

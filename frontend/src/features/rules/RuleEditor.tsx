@@ -6,6 +6,7 @@ import type { RuleDraft } from "../../model/rule-draft";
 import { CLASSES, DECISIONS, missingOf, OPERATIONS, SCOPES, shadowWords } from "../../model/rule-draft";
 import { ruleTone } from "../../model/gate-rules";
 import { Button, Kbd } from "../../ui/Button";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { keys, MOD } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { RuleMatched } from "./RuleMatched";
@@ -64,7 +65,7 @@ export function RuleEditor({ list, d, said, refused, busy, onDraft, onSave, onCl
       <fieldset className="rules-choice">
         <legend className="label">Decision</legend>
         {DECISIONS.map(([c, word]) => (
-          <label key={c}><input type="radio" name={`${id}-decision`} checked={d.decision === c} onChange={() => set({ decision: c })} /> <span className={`rules-word ${ruleTone(c)}`}>{word}</span></label>
+          <label key={c}><input type="radio" name={`${id}-decision`} checked={d.decision === c} onChange={() => set({ decision: c })} /> <DecisionWord tone={ruleTone(c)}>{word}</DecisionWord></label>
         ))}
       </fieldset>
       {d.class === "file_rules" && (

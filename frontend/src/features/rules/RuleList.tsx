@@ -1,4 +1,4 @@
-import { ArrowRight, Check, CircleOff, CornerDownRight, Layers, Lock, ShieldQuestion, TimerOff, X } from "lucide-react";
+import { ArrowRight, Check, CircleOff, CornerDownRight, Layers, Lock, TimerOff } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { GateRule, GateRuleList } from "../../api/types";
 import { when } from "../../model/clock";
@@ -7,6 +7,7 @@ import { callWords, keyOfRule, moveOf, patternWords, remedyWords, ruleTone, rule
 import { elideMiddle, visibleLine } from "../../model/gate-text";
 import { openDialog } from "../../session/actions";
 import { Button, Kbd } from "../../ui/Button";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
 type Props = {
@@ -59,20 +60,16 @@ function GroupHead({ g }: { g: RuleGroup }) {
   );
 }
 
-const MARKS = { yes: Check, no: X, ask: ShieldQuestion };
-
 type RowProps = { r: GateRule; here: boolean; decides: boolean; move: boolean; busy: boolean; onChoose(key: string): void; onMove(r: GateRule): void; onRemove(r: GateRule): void; onTurn(r: GateRule): void };
 
 function Row({ r, here, decides, move, busy, onChoose, onMove, onRemove, onTurn }: RowProps) {
-  const tone = ruleTone(r.decision);
-  const Mark = MARKS[tone];
   const remedy = r.shadowed_by || here ? remedyWords(r) : "";
   const used = Date.parse(r.last_used ?? "");
   return (
     <>
       <div className={`rules-row ${here ? "here" : ""} ${decides ? "decides" : ""} ${r.off ? "off" : ""}`} role="row" aria-selected={here} id={`rule-${r.number}`} title={visibleLine(r.text)} onClick={() => onChoose(keyOfRule(r))}>
         <span role="gridcell" className="tnum rules-number">{r.number}</span>
-        <span role="gridcell" className={`rules-word ${tone}`}><Mark size={13} aria-hidden /> {ruleWord(r.decision)}</span>
+        <span role="gridcell"><DecisionWord tone={ruleTone(r.decision)} mark>{ruleWord(r.decision)}</DecisionWord></span>
         <span role="gridcell" className="rules-calls ellipsis">{callWords(r)}</span>
         <span role="gridcell" className="rules-what">
           <span className={`ellipsis ${r.class === "default" ? "" : "mono"}`}><SafeLine text={elideMiddle(patternWords(r), 160)} /></span>

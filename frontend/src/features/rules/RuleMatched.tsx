@@ -1,8 +1,8 @@
-import { Check, X } from "lucide-react";
 import type { GateRuleMatches } from "../../api/types";
 import { when } from "../../model/clock";
 import { elideMiddle } from "../../model/gate-text";
 import { matchWords } from "../../model/rule-draft";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { SafeLine } from "../../ui/SafeText";
 
 /** The recorded decisions that a rule would have matched, the newest first. */
@@ -17,7 +17,7 @@ export function RuleMatched({ m }: { m: GateRuleMatches }) {
             <li key={`${r.at} ${i}`}>
               <span className="tnum">{when(Date.parse(r.at))}</span>
               <span className="mono ellipsis" title={r.what}><SafeLine text={elideMiddle(r.what, 90)} /></span>
-              <span className={`rules-word ${r.decision === "allowed" ? "yes" : "no"}`}>{r.decision === "allowed" ? <Check size={13} aria-hidden /> : <X size={13} aria-hidden />} {r.decision}</span>
+              <DecisionWord tone={r.decision === "allowed" ? "yes" : "no"} mark>{r.decision}</DecisionWord>
             </li>
           ))}
         </ul>

@@ -1,9 +1,9 @@
-import { Check, ShieldQuestion, X } from "lucide-react";
 import type { RefObject } from "react";
 import type { Failure, GateRule, GateTry } from "../../api/types";
 import type { TryKind } from "../../model/gate-rules";
 import { answerOf, callWords, keyOfRule, patternWords, ruleTone, ruleWord, stepNumbers, TRIES } from "../../model/gate-rules";
 import { CopyButton } from "../../ui/CopyButton";
+import { DecisionWord } from "../../ui/DecisionWord";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
 type Props = {
@@ -12,13 +12,6 @@ type Props = {
 };
 
 const HINTS: Partial<Record<TryKind, string>> = { run: "git push --force", connect: "/run/user/1000/bus" };
-const MARKS = { yes: Check, no: X, ask: ShieldQuestion };
-
-function Mark({ tone }: { tone: keyof typeof MARKS }) {
-  const Icon = MARKS[tone];
-  return <Icon size={14} aria-hidden />;
-}
-
 /** Answers for a call that is only typed what the rules would say of it. */
 export function RuleTest({ kind, typed, answer, failure, rules, field, onKind, onType, onShow }: Props) {
   const said = answer && answerOf(answer);
@@ -35,12 +28,12 @@ export function RuleTest({ kind, typed, answer, failure, rules, field, onKind, o
       <div aria-live="polite">
         {!typed.trim() && <p className="rules-quiet">A path (below ~/, the project or /), a command line or a socket. Nothing is done: only the rules are asked.</p>}
         {failure && <p className="rules-refused"><SafeText text={failure.cause} /> <SafeText text={failure.remedy ?? ""} /></p>}
-        {said && <p className={`rules-answer rules-word ${said.tone}`}><Mark tone={said.tone} /> {said.text}</p>}
+        {said && <p><DecisionWord tone={said.tone} mark>{said.text}</DecisionWord></p>}
         {answer && <p className="rules-quiet"><SafeText text={answer.reason} /></p>}
       </div>
       {row && (
         <button type="button" className="rules-decider" onClick={() => onShow(keyOfRule(row))} title="Show the rule in the list">
-          <span className="tnum">{row.number}</span> <b className={`rules-word ${ruleTone(row.decision)}`}>{ruleWord(row.decision)}</b> <span>{callWords(row)}</span> <span className="mono ellipsis"><SafeLine text={patternWords(row)} /></span>
+          <span className="tnum">{row.number}</span> <DecisionWord tone={ruleTone(row.decision)}>{ruleWord(row.decision)}</DecisionWord> <span>{callWords(row)}</span> <span className="mono ellipsis"><SafeLine text={patternWords(row)} /></span>
         </button>
       )}
       {answer && (
