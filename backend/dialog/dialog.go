@@ -38,3 +38,8 @@ var ErrUnavailable = errors.New("this program has no native dialog")
 type Asker interface {
 	Ask(ctx context.Context, r Request) (Choice, error)
 }
+
+// inertMs is how many milliseconds a dialog takes no answer after it appears, changes or
+// gets the keyboard: what was being typed or clicked then was not meant for it. Firefox
+// waits as long (Mozilla bug 162020).
+const inertMs = 500

@@ -9,9 +9,10 @@
 // then the gate's deadline denies.
 //
 // The adapters: GTK 3 on Linux (tags cgo and desktop; it needs the loop that the window
-// runs), and on Windows TaskDialogIndirect, or a message box that allows nothing where the
-// program lacks the manifest for that. Elsewhere, also on macOS, Ask fails with
-// ErrUnavailable, and questions wait in the window.
+// runs), on Windows TaskDialogIndirect, or a message box that allows nothing where the
+// program lacks the manifest for that, and on macOS an NSAlert (tag desktop; no cgo, it needs
+// the window's loop, too). Elsewhere Ask fails with ErrUnavailable, and questions wait in the
+// window.
 //
 // What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to
 // the window or deny: freedesktop.org's over D-Bus on Linux, none elsewhere.

@@ -1,4 +1,4 @@
-//go:build !(windows || (linux && cgo && desktop))
+//go:build !(windows || (darwin && desktop) || (linux && cgo && desktop))
 
 package dialog
 

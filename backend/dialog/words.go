@@ -1,4 +1,4 @@
-//go:build windows || (linux && cgo && desktop)
+//go:build windows || (darwin && desktop) || (linux && cgo && desktop)
 
 package dialog
 
@@ -10,8 +10,3 @@ const (
 	reviewText = "Review in Loop"
 	fullText   = "Show all of it" // opens what did not fit
 )
-
-// inertMs is how many milliseconds a dialog takes no answer after it appears, changes or
-// gets the keyboard: what was being typed or clicked then was not meant for it. Firefox
-// waits as long (Mozilla bug 162020).
-const inertMs = 500

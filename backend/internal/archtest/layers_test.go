@@ -97,6 +97,7 @@ var outside = []struct {
 	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
 	{"github.com/zalando/go-keyring", []string{"backend/credentials"}, "the system's keyring on three systems"},
 	{"github.com/godbus/dbus/v5", []string{"backend/dialog"}, "notifications of a Linux desktop; the keyring has it too"},
+	{"github.com/ebitengine/purego", []string{"backend/dialog"}, "AppKit's alert and Dock without cgo, so that Linux compiles them"},
 	{"golang.org/x/crypto", []string{"backend/credentials"}, "the encrypted file where there is no keyring"},
 	{"golang.org/x/term", []string{"backend/cli"}, "reading a key without showing it"},
 	{"github.com/google/jsonschema-go", []string{"backend/config"}, "validates the schema of the settings; tests only"},
