@@ -34,7 +34,7 @@ export function RuleHead({ list, busy, filter, find, onNew, onFilter, onMode }: 
       </header>
       {(said || own) && (
         <p className={`rules-mode ${said ? "need" : ""}`}>
-          <span>{said || "The gate holds here."} {own && <>The mode is that of <span className="mono"><SafeText text={list.mode_from} /></span>. </>}It counts for programs that start from now on.</span>
+          <span>{said || "The gate holds here."} {own && <>The mode is that of <span className="mono"><SafeText text={list.mode_from} /></span>. </>}It counts at once, also for programs that run.</span>
           {own && <Button look="small" disabled={busy} onClick={() => onMode("")}>As the settings say</Button>}
         </p>
       )}

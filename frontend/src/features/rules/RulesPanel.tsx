@@ -73,7 +73,7 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
     setFilter(NO_RULE_FILTER);
     if (row) setAt(keyOfRule(row));
     toList();
-    told(`Rule ${row?.number ?? ""} was saved. It counts for programs that start from now on.`, l.undo?.id);
+    told(`Rule ${row?.number ?? ""} was saved. It counts from now on, also for programs that run.`, l.undo?.id);
   };
   const cancel = (d: RuleDraft) => {
     setDraft(null);
