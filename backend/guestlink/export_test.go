@@ -11,7 +11,7 @@ import (
 // HandlerForTest serves the requests of a spawn with the identity who, without a link.
 func HandlerForTest(o Options, who core.Identity) http.Handler {
 	o.Log = slog.New(slog.DiscardHandler)
-	l := &Link{opts: o, askers: newAskers(o)}
+	l := &Link{opts: o, askers: newAskers(o), rules: newLiveRules()}
 	l.Admit("spawn", who)
 	h := l.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
