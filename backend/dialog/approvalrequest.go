@@ -87,7 +87,7 @@ func chain(processes []core.ApprovalProcess) Fact {
 		words = append(words, p.Short)
 		who.Whole = p.Command
 	case p.Command != "" && p.Exe != "" && calledAs(p.Command) != programOf(p):
-		words = append(words, programOf(p)+" (calls itself: "+p.Command+")")
+		words = append(words, programOf(p)+" (says it is "+p.Command+")")
 	case p.Command != "":
 		words = append(words, p.Command)
 	default:

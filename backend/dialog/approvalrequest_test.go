@@ -70,14 +70,14 @@ func TestAShortCommandStandsForAllOfIt(t *testing.T) {
 	claude := core.ApprovalProcess{Exe: "/usr/local/bin/claude", Command: "claude --print", Short: "claude"}
 	bash := core.ApprovalProcess{Exe: "/usr/bin/bash", Command: "/bin/bash -c eval 'make'", Short: "make"}
 	for want, list := range map[Fact][]core.ApprovalProcess{
-		{"Who", "claude → bash → make", bash.Command}:                   {bash, claude},
-		{"Who", "claude", claude.Command}:                               {claude},
-		{"Who", "claude → bash → git status", ""}:                       {{Exe: "/usr/bin/git", Command: "git status"}, bash, claude},
-		{"Who", "claude → evil (calls itself: git status)", ""}:         {{Exe: "/work/evil", Command: "git status"}, claude},
-		{"Who", "claude → x -> git (calls itself: x -> git -> sh)", ""}: {{Exe: "/work/x → git", Command: "x → git → sh"}, claude},
-		{"Who", "claude → -bash", ""}:                                   {{Exe: "/usr/bin/bash", Command: "-bash"}, claude},
-		{"Who", "claude → A program", ""}:                               {{}, claude},
-		{Label: "Who"}:                                                  nil,
+		{"Who", "claude → bash → make", bash.Command}:                {bash, claude},
+		{"Who", "claude", claude.Command}:                            {claude},
+		{"Who", "claude → bash → git status", ""}:                    {{Exe: "/usr/bin/git", Command: "git status"}, bash, claude},
+		{"Who", "claude → evil (says it is git status)", ""}:         {{Exe: "/work/evil", Command: "git status"}, claude},
+		{"Who", "claude → x -> git (says it is x -> git -> sh)", ""}: {{Exe: "/work/x → git", Command: "x → git → sh"}, claude},
+		{"Who", "claude → -bash", ""}:                                {{Exe: "/usr/bin/bash", Command: "-bash"}, claude},
+		{"Who", "claude → A program", ""}:                            {{}, claude},
+		{Label: "Who"}:                                               nil,
 	} {
 		if got := chain(list); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
