@@ -112,8 +112,8 @@ for (const theme of ["dark", "light"]) {
   }
 }
 for (const theme of ["dark", "light"]) {
-  for (const [name, size] of [["", [1440, 900]], ["-narrow", [420, 800]]]) {
-    await shot(`decisions${name}-${theme}`, { theme, size }, async (p, m) => {
+  for (const [name, size] of [["", [2000, 900]], ["-half", [1560, 900]], ["-narrow", [420, 800]]]) {
+    await shot(`decisions${name}-${theme}`, { theme }, async (p, m) => {
       await open("api-server")(p);
       const ch = m.channel("api-server");
       const tools = m.world.events.get(ch.channel_id).filter((e) => e.type === "tool.use");
@@ -123,6 +123,7 @@ for (const theme of ["dark", "light"]) {
       await p.keyboard.press("Enter");
       await p.getByText("× 210").waitFor();
       for (const key of ["j", "j"]) await p.keyboard.press(key);
+      await p.setViewportSize({ width: size[0], height: size[1] }); // the narrow page has no tree to begin with
     });
   }
 }
@@ -157,6 +158,7 @@ for (const theme of ["dark", "light"]) {
       await p.getByText("You allowed 41 questions").waitFor();
       for (const key of ["j", "j", "j", "j", " "]) await p.keyboard.press(key);
       await p.getByText("Rule 4 is off.").waitFor();
+      await p.getByRole("region", { name: "Suggested rules" }).scrollIntoViewIfNeeded();
     });
   }
 }

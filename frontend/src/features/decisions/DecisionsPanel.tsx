@@ -111,7 +111,7 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
             )}
             {log.olderFailure && <div className="decisions-pad"><FailureCard failure={log.olderFailure}><Button look="small" onClick={() => void log.more()}>Try again</Button></FailureCard></div>}
             <p className="decisions-foot">
-              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> entry &nbsp; <Kbd>← →</Kbd> fold &nbsp; <Kbd>T</Kbd> timeline &nbsp; <Kbd>C</Kbd> copy</span>
+              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> entry &nbsp; <Kbd>← →</Kbd> fold &nbsp; <Kbd>T</Kbd> timeline &nbsp; <Kbd>M</Kbd> rule &nbsp; <Kbd>C</Kbd> copy</span>
               <span className="tnum">{summaryWords(summary)}</span>
             </p>
           </div>
