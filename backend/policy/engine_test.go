@@ -355,7 +355,7 @@ func TestSpelled(t *testing.T) {
 	if got := e.Spelled(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if n := len(compiled(t, shipped(t, NameAgent)).Spelled()); n < 50 || n > 400 {
+	if n := len(compiled(t, shipped(t, NameAgent)).Spelled()); n < 50 || n > 600 {
 		t.Errorf("the baseline spells %d paths", n)
 	}
 }
