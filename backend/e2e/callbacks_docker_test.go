@@ -237,6 +237,10 @@ func TestAgentsCallBack(t *testing.T) {
 				if f := failed(p); f != nil {
 					t.Fatalf("%+v", f)
 				}
+				var held []core.Approval
+				if s.must("Gate.Pending", &held); len(held) > 0 {
+					t.Fatalf("nothing of this asks: %+v", held)
+				}
 				return len(p.Queue) == 0 && strings.Count(texts(p.Events), "That is done.") == 3
 			})
 			var list []core.Channel

@@ -100,6 +100,7 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 	if l.opts.Gate != nil {
 		l.opts.Gate.Starts(req.ID)
 	}
+	l.rules.starts(req.ID)
 	q, body := spawnRequest(req)
 	p, err := l.call(ctx, q, body...)
 	l.probed(req, p.Info, err)

@@ -18,8 +18,9 @@ const setRulesWait = 30 * time.Second
 type liveRules struct {
 	wake chan struct{} // capacity 1
 
-	mu sync.Mutex
-	by map[core.SpawnID]ruled
+	mu      sync.Mutex
+	by      map[core.SpawnID]ruled
+	running map[core.SpawnID]bool // ran when the link was opened, or were started over it; false while they are
 }
 
 // ruled is a spawn whose rules can change.
@@ -30,7 +31,7 @@ type ruled struct {
 }
 
 func newLiveRules() *liveRules {
-	return &liveRules{wake: make(chan struct{}, 1), by: map[core.SpawnID]ruled{}}
+	return &liveRules{wake: make(chan struct{}, 1), by: map[core.SpawnID]ruled{}, running: map[core.SpawnID]bool{}}
 }
 
 // RulesChanged says that the rules may be others than before. It returns at once.
@@ -58,11 +59,43 @@ func (r *liveRules) admit(id core.SpawnID, rules func() ([]byte, error)) {
 	r.nudge()
 }
 
+// found takes in what runs since an earlier link.
+func (r *liveRules) found(all []core.SpawnInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, i := range all {
+		if _, here := r.running[i.ID]; !here && i.Exit == nil {
+			r.running[i.ID] = true
+		}
+	}
+}
+
+// unknown says that a spawn was admitted of which nobody knows whether it runs.
+func (r *liveRules) unknown() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.by {
+		if _, here := r.running[id]; !here {
+			return true
+		}
+	}
+	return false
+}
+
+// starts says that a spawn is being started. Until that is over its start alone gives it
+// rules.
+func (r *liveRules) starts(id core.SpawnID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[id] = false
+}
+
 // began takes in the document that a spawn was started with. Without one it is not under
 // the gate, and stays so.
 func (r *liveRules) began(req core.SpawnRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.running[req.ID] = true
 	s, known := r.by[req.ID]
 	switch {
 	case !known:
@@ -80,6 +113,7 @@ func (r *liveRules) dismiss(id core.SpawnID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.by, id)
+	delete(r.running, id)
 }
 
 // followRules gives spawns their new rules until the link is down.
@@ -99,8 +133,14 @@ func (l *Link) followRules() {
 // refreshRules gives each spawn the rules that count now. One that cannot have them keeps
 // those that it has, which are whole.
 func (l *Link) refreshRules(ctx context.Context) {
+	if l.rules.unknown() {
+		if all, err := l.Spawns(ctx); err == nil { // else the link is down, which ends this
+			l.rules.found(all)
+		}
+	}
 	l.rules.mu.Lock()
 	all := maps.Clone(l.rules.by)
+	maps.DeleteFunc(all, func(id core.SpawnID, _ ruled) bool { return !l.rules.running[id] })
 	l.rules.mu.Unlock()
 	for id, s := range all {
 		doc, err := s.rules()

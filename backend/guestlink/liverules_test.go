@@ -61,6 +61,8 @@ func TestRulesReachRunningPrograms(t *testing.T) {
 			doc, _ := io.ReadAll(io.LimitReader(st, q.Policy.Size))
 			reply(st, wire.Reply{Policy: &wire.PolicyState{Version: q.Policy.Version, Hash: q.Policy.Hash}})
 			got <- sent{q.Policy.Version, string(doc)}
+		case wire.OpList:
+			reply(st, wire.Reply{Spawns: []wire.Info{{ID: "s1", Pid: 1, Stdio: wire.StdioPipes}, {ID: "s3", Pid: 2, Stdio: wire.StdioPipes}}})
 		case wire.OpForget:
 			reply(st, wire.Reply{})
 		default:
@@ -113,7 +115,9 @@ func TestRulesReachRunningPrograms(t *testing.T) {
 		t.Errorf("the gate was told of %q", id)
 	}
 	_ = l.Forget(t.Context(), "s1")
-	l.Admit("s2", core.Identity{ChannelID: "c"}) // keeps what it was started with
+	fresh := &changingRules{read: make(chan struct{}, 100)}
+	l.Admit("new", core.Identity{ChannelID: "c", Rules: fresh.now}) // not started yet
+	l.Admit("s2", core.Identity{ChannelID: "c"})                    // keeps what it was started with
 	rules.set("fifth", nil)
 	pool.RulesChanged()
 	others := &changingRules{read: make(chan struct{}, 100)}
@@ -121,6 +125,9 @@ func TestRulesReachRunningPrograms(t *testing.T) {
 	l.Admit("s3", core.Identity{ChannelID: "c", Rules: others.now})
 	if last := <-got; last.doc != "others" { // and nothing before it
 		t.Errorf("%+v", last)
+	}
+	if len(fresh.read) > 0 {
+		t.Error("the rules of a program that was not started were read")
 	}
 }
 

@@ -95,6 +95,7 @@ func TestHoldBlocksTheWriter(t *testing.T) {
 		r, w := io.Pipe()
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
+		h, _ := l.Hold(0, ahead) // before anything is written
 		go func() { l.Drain(ctx, r); close(done) }()
 		go func() {
 			for {
@@ -103,7 +104,6 @@ func TestHoldBlocksTheWriter(t *testing.T) {
 				}
 			}
 		}()
-		h, _ := l.Hold(0, ahead)
 		at := func(want int64, paused string) {
 			t.Helper()
 			synctest.Wait()
