@@ -114,7 +114,7 @@ test("decisions: M begins the rule of an entry in the editor, where only the per
   equal(await patterns.inputValue(), "/home/ana/.gitconf*", "what was written");
   await until("it can be saved still", () => editor.getByRole("button", { name: "Save" }).isEnabled());
   await page.keyboard.press("Control+Enter");
-  await page.getByText("was saved. It counts for programs that start from now on.").waitFor();
+  await page.getByText("was saved. It counts from now on, also for programs that run.").waitFor();
   equal(edits(), [{ paths: ["/home/ana/.gitconf*"], operations: ["write"], decision: "allow" }], "rules that were saved");
 });
 

@@ -228,11 +228,6 @@ func actTricks(args []string) {
 	v.result()
 }
 
-// debugRules is a Judge under which programs may debug each other.
-type debugRules struct{ rules }
-
-func (*debugRules) Debuggers() bool { return true }
-
 // TestDebuggersMakeNoUnseenCall: what a debugger makes of another program's call is judged
 // as that program's, by each way in which it can change one.
 func TestDebuggersMakeNoUnseenCall(t *testing.T) {

@@ -185,6 +185,11 @@ func actTaken([]string) {
 	_ = cmd.Wait()
 }
 
+// debugRules is a Judge under which programs may debug each other.
+type debugRules struct{ rules }
+
+func (*debugRules) Debuggers() bool { return true }
+
 // untilFolder allows debugging until a folder is made.
 type untilFolder struct {
 	debugRules
