@@ -67,38 +67,32 @@ func sayingOf(r gate.Rule) saying {
 	return saying{r.File.ID, r.File.Message, r.File.Advice, r.File.Decision, r.File.Category, r.File.Off}
 }
 
-// called is a rule with an id in the place of its own.
-func called(r gate.Rule, id string) gate.Rule {
+// copied is a rule that can be changed without the other, by its id and by whether it is off.
+func copied(r gate.Rule) (c gate.Rule, id *string, off *bool) {
 	switch {
 	case r.Command != nil:
-		c := *r.Command
-		c.ID = id
-		return gate.Rule{Command: &c}
+		one := *r.Command
+		return gate.Rule{Command: &one}, &one.ID, &one.Off
 	case r.Path != nil:
-		c := *r.Path
-		c.ID = id
-		return gate.Rule{Path: &c}
+		one := *r.Path
+		return gate.Rule{Path: &one}, &one.ID, &one.Off
 	}
-	c := *r.File
-	c.ID = id
-	return gate.Rule{File: &c}
+	one := *r.File
+	return gate.Rule{File: &one}, &one.ID, &one.Off
+}
+
+// called is a rule with an id in the place of its own.
+func called(r gate.Rule, id string) gate.Rule {
+	c, at, _ := copied(r)
+	*at = id
+	return c
 }
 
 // switched is a rule that is off, or on.
 func switched(r gate.Rule, off bool) gate.Rule {
-	switch {
-	case r.Command != nil:
-		c := *r.Command
-		c.Off = off
-		return gate.Rule{Command: &c}
-	case r.Path != nil:
-		c := *r.Path
-		c.Off = off
-		return gate.Rule{Path: &c}
-	}
-	c := *r.File
-	c.Off = off
-	return gate.Rule{File: &c}
+	c, _, at := copied(r)
+	*at = off
+	return c
 }
 
 // named gives the rules of a person's or a project's file that have no id one that is made

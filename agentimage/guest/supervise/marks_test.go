@@ -127,19 +127,26 @@ func init() {
 	}
 }
 
+// outsider is a process that no supervisor knows, which holds a pipe. It ends with the test.
+func outsider(t *testing.T) (pid int) {
+	t.Helper()
+	p := launch(t, "none", "piping")
+	p.let(t)
+	var group int
+	if _, err := fmt.Sscan(p.wait(t), &pid, &group); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Kill(-group, unix.SIGKILL) })
+	return pid
+}
+
 // TestPipesOfOthers: a program under a strict policy does not write into the pipe of one
 // that its supervisor does not know, and into its own all the same.
 func TestPipesOfOthers(t *testing.T) {
 	if !keeper(t) {
 		return
 	}
-	others := launch(t, "none", "piping")
-	others.let(t)
-	var group, pid int
-	if _, err := fmt.Sscan(others.wait(t), &pid, &group); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Kill(-group, unix.SIGKILL) }()
+	pid := outsider(t)
 	pipe := fmt.Sprintf("/proc/%d/fd/0", pid)
 	dir, err := os.MkdirTemp(os.Getenv(dirVar), "marks") // the supervisors'
 	if err != nil {
@@ -183,13 +190,7 @@ func TestLookingIntoOthers(t *testing.T) {
 	if !keeper(t) {
 		return
 	}
-	others := launch(t, "none", "piping")
-	others.let(t)
-	var group, pid int
-	if _, err := fmt.Sscan(others.wait(t), &pid, &group); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Kill(-group, unix.SIGKILL) }()
+	pid := outsider(t)
 	const open = "environ ok; maps ok; exe ok; cwd/. ok; root/bin/true ok; task/%v/auxv ok; stat ok; cmdline ok; net/unix ok; coredump_filter ok\n"
 	const closed = "environ EACCES; maps EACCES; exe EACCES; cwd/. EACCES; root/bin/true EACCES; task/%v/auxv EACCES; stat ok; cmdline ok; net/unix ok; " +
 		"coredump_filter EACCES\n"
