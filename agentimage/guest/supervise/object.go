@@ -34,8 +34,11 @@ func (o *object) kind() uint32 { return o.st.Mode & unix.S_IFMT }
 // itself is a path that leads the kernel to exactly the object.
 func (o *object) itself() string { return descriptorPath(o.fd) }
 
+// descriptors is the folder of what this process has open.
+const descriptors = "/proc/self/fd"
+
 // descriptorPath is a path that leads the kernel to what fd is.
-func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+func descriptorPath(fd int) string { return descriptors + "/" + strconv.Itoa(fd) }
 
 // readOnly reports whether nothing can be changed where the object is mounted, whoever
 // allows it. No program in the container can change that.
@@ -115,7 +118,7 @@ func (s *Supervisor) describe(fd int) (*object, error) {
 		return nil, err
 	}
 	var buf [pathMax + 16]byte
-	n, err := unix.Readlink(descriptorPath(fd), buf[:])
+	n, err := unix.Readlinkat(int(s.own.Fd()), strconv.Itoa(fd), buf[:])
 	if err != nil {
 		o.close()
 		return nil, err

@@ -37,7 +37,7 @@ func (o opening) reopen(c *call, found *object) outcome {
 			c.th.with(capPtrace) // a process may look at itself
 			defer c.th.with(0)
 		}
-		return unix.Open(found.itself(), flags, 0)
+		return unix.Openat(int(c.s.own.Fd()), strconv.Itoa(found.fd), flags, 0)
 	}
 	side := readers
 	if o.flags&unix.O_NONBLOCK == 0 && mayBlock(found) {

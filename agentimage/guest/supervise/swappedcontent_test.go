@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ func TestApprovedContentsAreWhatRuns(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		name := filepath.Join(dir, "program")
-		copyFile("/bin/sleep", name)
+		copyFile("/bin/cat", name)
 		var was, folder unix.Stat_t
 		if err := unix.Stat(name, &was); err != nil {
 			t.Fatal(err)
@@ -54,9 +55,24 @@ func TestApprovedContentsAreWhatRuns(t *testing.T) {
 		if err := os.Link(name, name+"2"); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(name, "60")
+		cmd := exec.Command(name, "-")
 		cmd.Dir = dir
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Start returns before the kernel has given the new program its arguments.
+		if _, err := in.Write([]byte{'.'}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		x := &execution{file: &object{st: was}, argv: argumentsOf(cmd.Args)}
