@@ -41,17 +41,17 @@ func (t toolCalls) cause(run core.RunID, a *wire.Approval, at time.Time) string 
 		}
 		// The CLI puts something else around a command than is known here.
 		free := func(c toolCall) bool { return c.command != "" && !r.taken(c.id) }
-		return cmpOne(r.fitting(at, func(c toolCall) bool { return free(c) && c.within(*a) }), r.only(at, free))
+		return onlyOne(r.fitting(at, func(c toolCall) bool { return free(c) && c.within(*a) }), r.only(at, free))
 	case chain.own:
 		fits := r.fitting(at, func(c toolCall) bool { return c.changes(*a) })
-		return cmpOne(fits, r.only(at, func(c toolCall) bool { return c.command == "" }))
+		return onlyOne(fits, r.only(at, func(c toolCall) bool { return c.command == "" }))
 	}
 	fits := r.fitting(at, func(c toolCall) bool { return c.within(*a) || c.changes(*a) })
-	return cmpOne(fits, r.only(at, nil))
+	return onlyOne(fits, r.only(at, nil))
 }
 
-// cmpOne is the only one of a list, or what counts where there is none.
-func cmpOne(list []string, none string) string {
+// onlyOne is the only one of a list, or what counts where there is none.
+func onlyOne(list []string, none string) string {
 	switch len(list) {
 	case 0:
 		return none
@@ -126,7 +126,7 @@ func (r *runCalls) ofShell(command string, at time.Time) (id string, known bool)
 		same := c.command == command || cut && strings.HasPrefix(c.command, strings.TrimSpace(begin))
 		return same && !r.taken(c.id)
 	})
-	return cmpOne(list, ""), len(list) > 0
+	return onlyOne(list, ""), len(list) > 0
 }
 
 // fitting are the calls of which something may act at a time and that fit.
@@ -151,7 +151,7 @@ func (r *runCalls) only(at time.Time, fits func(toolCall) bool) string {
 			then = append(then, c.id)
 		}
 	}
-	return cmpOne(then, cmpOne(near, ""))
+	return onlyOne(then, onlyOne(near, ""))
 }
 
 // near says that something which a call did may come at a time.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of the texts of a rule.
@@ -113,7 +111,7 @@ func (r *docReader) pathRule(p *PathRule) (Decision, error) {
 		"message":  func() error { return r.words("message", maxMessage, &p.Message) },
 		"advice":   func() error { return r.words("advice", maxMessage, &p.Advice) },
 		"category": func() error { return r.category(&p.Category) },
-		"off":      func() error { return r.flag("off", &p.Off) },
+		"off":      func() error { return r.truth("off", &p.Off) },
 	})
 	if err == nil && p.Pattern == "" {
 		err = r.fail(at, "The rule has no pattern.", `Write "pattern": "/path/of/the/socket", or "@name" for an abstract one.`)
@@ -130,7 +128,7 @@ func (r *docReader) commandRule(c *CommandRule) (Decision, error) {
 		"message":       func() error { return r.words("message", maxMessage, &c.Message) },
 		"advice":        func() error { return r.words("advice", maxMessage, &c.Advice) },
 		"category":      func() error { return r.category(&c.Category) },
-		"off":           func() error { return r.flag("off", &c.Off) },
+		"off":           func() error { return r.truth("off", &c.Off) },
 	})
 	return c.Decision, err
 }
@@ -151,7 +149,7 @@ func (r *docReader) fileRule(f *FileRule) (Decision, error) {
 		"message":  func() error { return r.words("message", maxMessage, &f.Message) },
 		"advice":   func() error { return r.words("advice", maxMessage, &f.Advice) },
 		"category": func() error { return r.category(&f.Category) },
-		"off":      func() error { return r.flag("off", &f.Off) },
+		"off":      func() error { return r.truth("off", &f.Off) },
 	})
 	return f.Decision, err
 }
@@ -203,18 +201,6 @@ func (r *docReader) decision(to *Decision) error {
 		}
 		return "", nil
 	}, (*string)(to))
-}
-
-func (r *docReader) flag(what string, to *bool) error {
-	want := jsontext.Kind('t')
-	if r.dec.PeekKind() == 'f' {
-		want = 'f'
-	}
-	tok, err := r.open(want, what)
-	if err == nil {
-		*to = tok.Bool()
-	}
-	return err
 }
 
 func (r *docReader) category(to *Category) error {
