@@ -5,6 +5,8 @@ package supervise
 import (
 	"sync"
 	"time"
+
+	"loop/agentimage/guest/threads"
 )
 
 // side tells apart what may wait for each other, so that those who wait never keep out
@@ -22,6 +24,15 @@ const (
 // crewSize bounds the threads of a side; what is more waits for one.
 var crewSize = [sides]int{resuming: 2, readers: 64, writers: 64, placing: 1}
 
+// A runtime that cannot start a thread ends its process, and the supervisor's end is the
+// container's. So a thread more is started by itself, one at a time, and only while the
+// container's limit leaves roomFor others: programs that start threads meanwhile must not
+// take the last one. The runtime keeps spareThreads idle besides.
+const (
+	spareThreads = 8
+	roomFor      = 48
+)
+
 // poke is how often a thread is interrupted whose call must end.
 const poke = 20 * time.Millisecond
 
@@ -33,7 +44,8 @@ type job struct {
 
 // crew is a bounded number of performing threads, which come with the work and stay: the
 // runtime would lose one with each that ends, also of those that are held in reserve for a
-// container that is full of processes.
+// container that is full of processes. The first thread of a side is taken from those; more
+// are started only where the container has room.
 type crew struct {
 	s     *Supervisor
 	side  side
@@ -62,15 +74,36 @@ func (w *crew) do(j job) {
 	case w.rest > 0:
 		w.rest--
 		w.more <- struct{}{}
+	case w.here == 0:
+		w.start()
 	case w.here < crewSize[w.side]:
-		w.here++
-		w.s.wg.Add(1)
-		go w.work()
+		w.s.wg.Go(w.grow)
+	}
+}
+
+// start has one more thread. The caller holds the lock.
+func (w *crew) start() {
+	w.here++
+	w.s.wg.Go(w.work)
+}
+
+// grow has one more thread where jobs wait and there is room for it. Otherwise they wait
+// for those that there are.
+func (w *crew) grow() {
+	w.s.growing.Lock()
+	defer w.s.growing.Unlock()
+	if !w.s.options.room() {
+		return
+	}
+	threads.Warm(spareThreads + 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over && len(w.queue) > 0 && w.here < crewSize[w.side] {
+		w.start()
 	}
 }
 
 func (w *crew) work() {
-	defer w.s.wg.Done()
 	var extra uint64
 	if w.side == placing {
 		extra = capDACOverride
@@ -136,9 +169,9 @@ func (w *crew) close() {
 }
 
 // interruptUntil interrupts threads until what they do has ended.
-func interruptUntil(gone <-chan struct{}, threads <-chan *thread) {
+func interruptUntil(gone <-chan struct{}, who <-chan *thread) {
 	var all []*thread
-	for th := range threads {
+	for th := range who {
 		all = append(all, th)
 	}
 	tick := time.NewTicker(poke)

@@ -79,6 +79,8 @@ type Options struct {
 	Marks *Marks
 	// Receivers is how many threads take calls; 0 is DefaultReceivers.
 	Receivers int
+
+	room func() bool // for one more thread; nil asks the container. Set in tests
 }
 
 // DefaultReceivers is enough for a compiler on four cores: one call takes tens of

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
 
@@ -29,6 +30,7 @@ type Supervisor struct {
 	descent descent      // of the processes
 	names   sync.RWMutex // see lock
 	crews   [sides]*crew // threads that may wait
+	growing sync.Mutex   // held by whoever adds a thread to a crew
 	desk    *desk        // what is asked
 	lines   lines        // what the callers were told
 	tally   *tally       // what the policy has decided
@@ -60,6 +62,9 @@ func Start(o Options) (*Supervisor, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.room == nil {
+		o.room = func() bool { return threads.Room(roomFor) }
 	}
 	if o.Receivers <= 0 {
 		o.Receivers = DefaultReceivers
@@ -150,7 +155,7 @@ func (s *Supervisor) watch(quit *os.File) {
 // receivers starts n threads that take calls, and one goroutine that ends them.
 func (s *Supervisor) receivers(n int) error {
 	began := make(chan error, n)
-	threads := make(chan *thread, n)
+	receiving := make(chan *thread, n)
 	var running sync.WaitGroup
 	for range n {
 		running.Add(1)
@@ -160,7 +165,7 @@ func (s *Supervisor) receivers(n int) error {
 			defer running.Done()
 			th, err := become(s.agent, 0) // stays locked: the thread ends with the goroutine
 			if err == nil {
-				threads <- th
+				receiving <- th
 			}
 			began <- err
 			if err == nil {
@@ -172,7 +177,7 @@ func (s *Supervisor) receivers(n int) error {
 	for range n {
 		err = errors.Join(err, <-began)
 	}
-	close(threads)
+	close(receiving)
 	s.listener.syncWakeUp()
 	s.wg.Add(1)
 	go func() {
@@ -180,7 +185,7 @@ func (s *Supervisor) receivers(n int) error {
 		<-s.stop
 		gone := make(chan struct{})
 		go func() { running.Wait(); close(gone) }()
-		interruptUntil(gone, threads)
+		interruptUntil(gone, receiving)
 		_ = unix.Close(int(s.listener))
 	}()
 	return err

@@ -25,6 +25,7 @@ import (
 func init() {
 	acts["fifos"] = actFifos
 	acts["openone"] = actOpenOne
+	acts["fiforeaders"] = actFifoReaders
 	acts["crowd"] = actCrowd
 	acts["fifowait"] = func([]string) { _, _ = os.OpenFile("fifo", os.O_RDONLY, 0) }
 	acts["blackhole"] = func([]string) {
@@ -76,6 +77,59 @@ func TestFifosDoNotStallOthers(t *testing.T) {
 	}
 	if got := start(t, Options{Receivers: 1}, "fifos", "60").wait(t); got != "done\n" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// actFifoReaders has many threads wait for one FIFO.
+func actFifoReaders(args []string) {
+	n, _ := strconv.Atoi(args[0])
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if fd, err := unix.Open("fifo", unix.O_RDONLY, 0); err != nil {
+				fmt.Println("open", name(err))
+			} else {
+				_ = unix.Close(fd)
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println("done")
+}
+
+// A container that is full of processes gets no thread more. What waits then waits for the
+// first thread, and comes to its end.
+func TestCrewsGrowWhereThereIsRoom(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	fifo := filepath.Join(os.Getenv(dirVar), "fifo")
+	asAgent(t, func() { _ = unix.Mkfifo(fifo, 0o600) })
+	const callers = 10
+	for _, room := range []bool{true, false} {
+		p := start(t, Options{room: func() bool { return room }}, "fiforeaders", strconv.Itoa(callers))
+		w := p.crews[readers]
+		until(t, func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return len(w.busy)+len(w.queue) == callers && (len(w.busy) == callers) == room
+		})
+		w.mu.Lock()
+		if want := map[bool]int{true: callers, false: 1}[room]; w.here != want {
+			t.Errorf("room %v: %d threads, not %d", room, w.here, want)
+		}
+		w.mu.Unlock()
+		asAgent(t, func() {
+			f, err := os.OpenFile(fifo, os.O_RDWR, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = f.Close() }()
+			if got := p.wait(t); got != "done\n" {
+				t.Errorf("room %v: %s", room, got)
+			}
+		})
 	}
 }
 

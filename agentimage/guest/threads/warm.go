@@ -11,8 +11,9 @@ import (
 // bytes and needs no more on a large host.
 const MaxProcs = 4
 
-// Warm makes n threads exist and leaves them idle; the runtime never gives an
-// idle thread back. The callers' blocking calls at any moment must stay below n.
+// Warm makes n threads exist besides those that are taken, and leaves them idle; the
+// runtime never gives an idle thread back. The callers' blocking calls at any moment must
+// stay below n. One Warm runs at a time; of two, each would make its own.
 func Warm(n int) {
 	runtime.GOMAXPROCS(min(MaxProcs, runtime.GOMAXPROCS(0)))
 	var all, done sync.WaitGroup
