@@ -93,6 +93,9 @@ func init() {
 	acts["jobs"] = func(args []string) { // stops and continues a child that is in the middle of calls
 		n, _ := strconv.Atoi(args[0])
 		cmd := exec.Command("/proc/self/exe", "failing")
+		// A group of its own has a parent outside. A group that has none, as when these tests
+		// are started with setsid, is not stopped by SIGTSTP.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		_ = cmd.Start()
 		pid := cmd.Process.Pid
 		for i := range n {
