@@ -347,6 +347,39 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+// Names that no rule tells apart are twins, and so is what is below them.
+func TestTwins(t *testing.T) {
+	agent := compiled(t, shipped(t, NameAgent))
+	ws := somewhere.Workspaces[0]
+	for pair, want := range map[[2]string]bool{
+		{ws + "/.git/modules/third/tAbCdEf", ws + "/.git/modules/third/testing"}: true,
+		{ws + "/.git/tAbCdEf", ws + "/.git/testing"}:                             true,
+		{ws + "/a", ws + "/b"}: true,
+		{ws + "/.git/modules/third/hooks", ws + "/.git/modules/third/testing"}:  false,
+		{ws + "/.git/modules/third/tAbCdEf", ws + "/.git/modules/third/hooks"}:  false,
+		{ws + "/.git/modules/third/config", ws + "/.git/modules/third/testing"}: false,
+		{ws + "/.git/modules/a", ws + "/.git/modules/b"}:                        true,
+		{ws + "/.git/modules", ws + "/.git/testing"}:                            false,
+		{ws + "/.claude", ws + "/.other"}:                                       false,
+		{ws + "/.git", ws + "/evil"}:                                            false,
+		{ws + "/.venv", ws + "/venv"}:                                           true,
+		{ws + "/.git/modules/third/x", ws + "/testing"}:                         false,
+		{ws + "/.GIT/modules/third/HOOKS", ws + "/.git/modules/third/testing"}:  false,
+		{"relative", ws + "/a"}:                                                 false,
+	} {
+		if got := agent.Twins(pair[0], pair[1]); got != want {
+			t.Errorf("%v: %v", pair, got)
+		}
+		if got := agent.Twins(pair[1], pair[0]); got != want {
+			t.Errorf("%v, the other way: %v", pair, got)
+		}
+	}
+	two, err := Compile(Policy{DefaultDecision: Allow, Tighten: []Policy{{FileRules: []FileRule{{ID: "x", Paths: []string{"/work/b/**"}, Decision: Deny}}}}})
+	if err != nil || two.Twins("/work/a", "/work/b") || !two.Twins("/work/a", "/work/c") {
+		t.Error("of two layers one tells them apart", err)
+	}
+}
+
 func TestSpelled(t *testing.T) {
 	e := compiled(t, Policy{DefaultDecision: Allow, FileRules: []FileRule{
 		{Paths: []string{"/work/.claude/{settings.json,hooks/**}", "/work/.GIT/config", "/*/a/b", "/**/c/d"}, Decision: Approve},

@@ -13,6 +13,27 @@ func (e *Engine) Under(op Operation, dir string) Verdict { return e.under(op, di
 // every link in it.
 func (e *Engine) Leads(op Operation, link string) Verdict { return e.under(op, link, true) }
 
+// Twins reports whether the rules tell no name below one path from the same name below the
+// other. A link between the two then gives nothing a name that is judged otherwise.
+func (e *Engine) Twins(one, other string) bool {
+	for i := range e.layers {
+		var buffers, more [2][32]*node
+		a, known := e.layers[i].files.walk(one, false, &buffers)
+		b, also := e.layers[i].files.walk(other, false, &more)
+		if !known || !also || !sameNodes(a, b) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameNodes(a, b reached) bool {
+	in := func(all reached) func(n *node) bool {
+		return func(n *node) bool { return !slices.Contains(all, n) }
+	}
+	return !slices.ContainsFunc(a, in(b)) && !slices.ContainsFunc(b, in(a))
+}
+
 func (e *Engine) under(op Operation, dir string, link bool) Verdict {
 	s, ok := slotOf(op)
 	if !ok {

@@ -47,6 +47,12 @@ type ContentJudge interface {
 	Excerpt(path string, before, after []byte) (was, is []byte, ok bool)
 }
 
+// TwinJudge is a Judge that knows whether its rules tell names apart: Twins reports that File
+// says the same of each name below one path and of the same name below the other.
+type TwinJudge interface {
+	Twins(one, other string) bool
+}
+
 // ExecJudge is a Judge that knows policies under which every program may run, with any
 // arguments. Where ExecMatters is false, nobody looks at what the kernel executes.
 type ExecJudge interface {

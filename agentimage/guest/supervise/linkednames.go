@@ -112,6 +112,17 @@ func (v *view) Leads(op policy.Operation, link string) policy.Verdict {
 	return v.whole(link, func(p string) policy.Verdict { return v.Judge.Leads(op, p) })
 }
 
+// Twins is false wherever a link that rules follow is at one of the two, or below.
+func (v *view) Twins(one, other string) bool {
+	for _, l := range v.links {
+		if below(l.real, one) || below(l.real, other) || below(one, l.real) || below(other, l.real) {
+			return false
+		}
+	}
+	j, ok := v.Judge.(TwinJudge)
+	return ok && j.Twins(one, other)
+}
+
 // whole judges a folder with all that is below it, where what a link leads to may be.
 func (v *view) whole(dir string, judge func(path string) policy.Verdict) policy.Verdict {
 	says := v.byAllNames(dir, judge)

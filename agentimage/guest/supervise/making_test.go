@@ -220,3 +220,57 @@ func TestLinkOnTheWay(t *testing.T) {
 		t.Errorf("got %q %s", got, strings.TrimSpace(p.errs.String()))
 	}
 }
+
+// twins are rules that tell no names apart but one.
+type twins struct {
+	*rules
+	but string
+}
+
+func (w twins) Twins(one, other string) bool {
+	return filepath.Base(one) != w.but && filepath.Base(other) != w.but
+}
+
+func init() {
+	acts["beside"] = func([]string) {
+		try := func(what string, err error) { fmt.Println(what, name(err)) }
+		try("beside", os.Symlink("testing", "modules/probe"))
+		try("away again", os.Remove("modules/probe"))
+		try("a folder beside", os.Symlink("folder", "modules/probe"))
+		for _, text := range []string{"..", ".", "../testing", "testing/x", "/testing", "folder/", "link"} {
+			try(text, os.Symlink(text, "modules/other"))
+		}
+		try("told apart", os.Symlink("testing", "modules/hooks"))
+		try("to what is told apart", os.Symlink("hooks", "modules/other"))
+		try("remove", os.Remove("modules/link"))
+	}
+}
+
+// A link to a name beside it passes where the rules tell no name below the one from the
+// same below the other, as git's trial whether it can make links; any other is judged.
+func TestLinkToATwin(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	asAgent(t, func() {
+		if err := os.MkdirAll(filepath.Join(dir, "modules/folder"), 0o755); err != nil {
+			t.Error(err)
+		}
+		if err := os.Symlink("/elsewhere", filepath.Join(dir, "modules/link")); err != nil {
+			t.Error(err)
+		}
+	})
+	var list []rule
+	for _, n := range []string{"probe", "other", "hooks", "link"} {
+		for _, op := range []policy.Operation{policy.Create, policy.Delete} {
+			list = append(list, rule{op, filepath.Join(dir, "modules", n, "config"), policy.Deny})
+		}
+	}
+	p := start(t, Options{Judge: twins{&rules{list: list}, "hooks"}}, "beside")
+	want := "beside ok\naway again ok\na folder beside ok\n.. EACCES\n. EACCES\n../testing EACCES\ntesting/x EACCES\n/testing EACCES\nfolder/ EACCES\nlink EACCES\n" +
+		"told apart EACCES\nto what is told apart EACCES\nremove EACCES\n"
+	if got := p.wait(t); got != want {
+		t.Errorf("got %q %s", got, strings.TrimSpace(p.errs.String()))
+	}
+}

@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -40,7 +41,7 @@ func (m making) perform(c *call) outcome {
 		judged = c.folder
 	}
 	v := judged(policy.Create, s.path())
-	if m.text != "" { // everything that it leads to gets names below it
+	if m.text != "" && !c.toTwin(s, m.text) { // everything that it leads to gets names below it
 		v = stricter(v, c.view.Leads(policy.Create, s.path()))
 	}
 	if rank(v.Decision) == 1 && s.dir.readOnly() {
@@ -53,6 +54,22 @@ func (m making) perform(c *call) outcome {
 		return *end
 	}
 	return failed(do())
+}
+
+// toTwin reports whether a link in the place of s leads to a name beside it, below which the
+// rules say what they say below the link. Git makes and removes such a link in each new
+// repository, to see whether it can. What is there must not be a link, which would lead on;
+// one that comes later is judged itself.
+func (c *call) toTwin(s slot, text string) bool {
+	if special(text) || strings.Contains(text, "/") {
+		return false
+	}
+	var st unix.Stat_t
+	switch err := unix.Fstatat(s.dir.fd, text, &st, unix.AT_SYMLINK_NOFOLLOW); {
+	case err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK, err != nil && err != unix.ENOENT:
+		return false
+	}
+	return c.view.Twins(s.path(), join(s.dir.path, text))
 }
 
 // at returns the location whose folder and path are the arguments i and i+1; with i < 0
@@ -157,7 +174,7 @@ func (r removing) perform(c *call) outcome {
 	}
 	defer o.close()
 	v := c.file(policy.Delete, s.path())
-	if o.kind() == unix.S_IFLNK {
+	if o.kind() == unix.S_IFLNK && !c.toTwin(s, o.leadsTo()) {
 		v = stricter(v, c.view.Leads(policy.Delete, s.path()))
 	}
 	if rank(v.Decision) == 1 { // nobody is asked about what cannot happen

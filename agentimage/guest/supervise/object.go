@@ -40,6 +40,16 @@ const descriptors = "/proc/self/fd"
 // descriptorPath is a path that leads the kernel to what fd is.
 func descriptorPath(fd int) string { return descriptors + "/" + strconv.Itoa(fd) }
 
+// leadsTo is the text of a symbolic link; "/" where it cannot be read.
+func (o *object) leadsTo() string {
+	var buf [pathMax]byte
+	n, err := unix.Readlinkat(o.fd, "", buf[:])
+	if err != nil {
+		return "/"
+	}
+	return string(buf[:n])
+}
+
 // readOnly reports whether nothing can be changed where the object is mounted, whoever
 // allows it. No program in the container can change that.
 func (o *object) readOnly() bool {
