@@ -285,13 +285,14 @@ func TestOnlyASeenGateEnforces(t *testing.T) {
 // TestAnswersThatAreKeptAreBounded: a program that is answered as fast as it asks does not
 // fill the memory.
 func TestAnswersThatAreKeptAreBounded(t *testing.T) {
+	now := time.Now() // the same for all: answers grow old
 	m := newMemory()
 	who := &asker{who: who{Container: "box", RunID: "run1"}}
 	for i := range maxRepeats + 10 {
 		a := inPlace("/home/ana/.bashrc", "8:5")
 		a.Act = hashed(string(rune(i)))
 		for _, scope := range []core.ApprovalScope{core.ScopeOnce, core.ScopeRun, core.ScopeAlways} {
-			m.keep(who, a, outcome{state: core.ApprovalDenied, scope: scope}, "", time.Now())
+			m.keep(who, a, outcome{state: core.ApprovalDenied, scope: scope}, "", now)
 		}
 	}
 	if len(m.repeats) != maxRepeats || len(m.grants[who.origin()]) != maxGrants || len(m.stored) != maxGrants {

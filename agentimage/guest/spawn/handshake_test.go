@@ -55,6 +55,7 @@ var oddHandshakes = map[string]func(keeper socket, spawn string, pipe int) error
 // oddStage is the stage of the tests: one that does what its program's name says, or the
 // real one.
 func oddStage() int {
+	runtime.LockOSThread() // as Stage: else another thread may execute the program, which has dropped nothing
 	unix.CloseOnExec(configFD)
 	unix.CloseOnExec(peerFD)
 	c, err := readConfig()
