@@ -84,6 +84,9 @@ const (
 	// believed while processes come and go: one may start the next and end between
 	// being listed and being looked at.
 	emptyLooks = 12
+	// hopLooks is how often that is done again once programs are killed. With one, two of
+	// four that hopped on a busy machine were left in one run of some twenty.
+	hopLooks = 4
 	// lookEvery is the pause between looks at the process table (a look at 300
 	// processes takes 3 ms).
 	lookEvery = 20 * time.Millisecond

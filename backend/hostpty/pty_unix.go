@@ -299,8 +299,8 @@ func (p *PTY) until(limit time.Duration, looks int, each func(process)) []proces
 	defer tick.Stop()
 	for {
 		left := p.look(each)
-		if each != nil && len(left) == 0 {
-			// One that hops may escape a look behind a parent that is dead and not collected yet.
+		// One that hops may escape a look behind a parent that is dead and not collected yet.
+		for again := 0; each != nil && len(left) == 0 && again < hopLooks; again++ {
 			left = p.look(each)
 		}
 		if looks--; len(left) == 0 || looks < 0 && time.Since(begun) > limit {
