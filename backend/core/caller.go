@@ -2,6 +2,8 @@ package core
 
 import (
 	"cmp"
+	"context"
+	"net"
 	"time"
 )
 
@@ -32,6 +34,10 @@ type Identity struct {
 	// nil for none. Without it the spawn keeps what it was started with. It is called from
 	// any goroutine, for as long as the spawn is known.
 	Rules func() ([]byte, error)
+	// Egress serves one connection of the spawn to its way out of the container, on the
+	// goroutine that calls it, until the connection or ctx ends; it closes the connection.
+	// nil: the spawn has no way out but the container's own network.
+	Egress func(ctx context.Context, conn net.Conn)
 	// LinkLost is when the container lost the link before this one, by the calendar of
 	// this computer; the link says it. Zero: there was none, or nobody knows.
 	LinkLost time.Time

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"io"
+	"net"
 	"time"
 )
 
@@ -53,7 +54,7 @@ const (
 
 // SpawnPipe is one more descriptor of a program, from 3 to 15. Its stream is named
 // by the number and loses nothing. Link.ReadHeld reads what the program writes. Feed
-// writes what the program reads; only guestlink's Link has it.
+// writes what the program reads.
 type SpawnPipe struct {
 	FD    int
 	Write bool // the program writes it; without, it reads
@@ -101,6 +102,8 @@ type Link interface {
 	ReadHeld(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
 	// Stdin writes to a PTY or an open stdin. The caller closes it.
 	Stdin(ctx context.Context, id SpawnID) (io.WriteCloser, error)
+	// Feed writes to a SpawnPipe that the program reads. The caller closes it.
+	Feed(ctx context.Context, id SpawnID, fd int) (io.WriteCloser, error)
 	Resize(ctx context.Context, id SpawnID, cols, rows uint16) error
 	Signal(ctx context.Context, id SpawnID, signal string) error
 	// Kill ends the whole process tree of a spawn (TERM, then KILL) and returns
@@ -110,6 +113,9 @@ type Link interface {
 	// Forget drops an exited spawn with its spool and private directory.
 	Forget(ctx context.Context, id SpawnID) error
 	Ping(ctx context.Context) (time.Duration, error)
+	// Dial connects to a port of the container's own loopback. ctx bounds the dial and
+	// not the connection, which the caller closes. core.ErrNotFound: nothing listens.
+	Dial(ctx context.Context, port uint16) (net.Conn, error)
 	// Admit gives a spawn its identity. Requests of its processes through the link
 	// count as the identity's, and http://127.0.0.1:8222/runs/<run>/model leads them to
 	// its upstream; <run> is the spawn's own id in a terminal. A spawn that was not

@@ -41,7 +41,8 @@ type asker struct {
 	caller core.Caller
 	route  core.RunID // what its model's path names
 	up     core.ModelUpstream
-	model  route // without a handler it has none
+	model  route                           // without a handler it has none
+	egress func(context.Context, net.Conn) // nil: it has no way out
 }
 
 type route struct {
@@ -57,7 +58,7 @@ func newAskers(o Options) *askers {
 func (t *askers) admit(spawn core.SpawnID, who core.Identity) {
 	next := asker{
 		caller: core.Caller{ChannelID: who.ChannelID, SpawnID: spawn, RunID: who.RunID},
-		route:  cmp.Or(who.RunID, core.RunID(spawn)), up: who.Upstream,
+		route:  cmp.Or(who.RunID, core.RunID(spawn)), up: who.Upstream, egress: who.Egress,
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,6 +122,11 @@ func (t *askers) find(r *http.Request) (asker, bool) {
 	if !ok {
 		return asker{}, false
 	}
+	return t.of(r.Context(), c)
+}
+
+// of is find for a stream.
+func (t *askers) of(ctx context.Context, c *guestConn) (asker, bool) {
 	late := time.After(time.Until(t.until))
 	for {
 		t.mu.Lock()
@@ -134,7 +140,7 @@ func (t *askers) find(r *http.Request) (asker, bool) {
 		case <-changed:
 		case <-late:
 			return asker{}, false
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return asker{}, false
 		}
 	}

@@ -57,6 +57,8 @@ type Link struct {
 	askers  *askers
 	rules   *liveRules
 	http    *http.Server
+	life    context.Context // ends with the link
+	endLife context.CancelFunc
 	done    chan struct{}
 	wg      sync.WaitGroup
 }
@@ -108,6 +110,7 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 	if ms := hello.AloneMs; ms > 0 {
 		l.lost = time.Now().Round(0).Add(-time.Duration(ms) * time.Millisecond)
 	}
+	l.life, l.endLife = context.WithCancel(context.Background())
 	l.askers = newAskers(opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(l.serve)
@@ -150,6 +153,7 @@ func awaitHello(ctx context.Context, session *yamux.Session) (wire.Hello, error)
 // down with it.
 func (l *Link) serve() {
 	defer l.shutdown()
+	defer l.endLife()
 	defer close(l.done) // first: whoever waits for it need not wait for handlers
 	_ = l.http.Serve(&guestStreams{Session: l.session, l: l, slots: make(chan struct{}, wire.MaxStreams)})
 }
@@ -204,11 +208,14 @@ func (c *guestConn) Close() error {
 // Anything but http is not a mistake a guest of ours makes: it costs it the link.
 func (l *Link) greet(c *guestConn) error {
 	q, err := wire.ReadRequest(c.Stream)
-	if err == nil && q.Op != wire.OpHTTP {
+	if err == nil && q.Op != wire.OpHTTP && q.Op != wire.OpProxy {
 		err = fmt.Errorf("op %q is not for this end", q.Op)
 	}
 	if err == nil {
 		c.spawn = core.SpawnID(q.ID)
+		if q.Op == wire.OpProxy {
+			return l.letOut(c)
+		}
 		err = wire.WriteFrame(c.Stream, wire.Reply{})
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !l.session.IsClosed() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -398,6 +399,12 @@ func (l *fakeLink) Forget(_ context.Context, id core.SpawnID) error {
 	l.b.note("forget")
 	return nil
 }
+
+func (l *fakeLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, error) {
+	return nil, core.ErrNotFound
+}
+
+func (l *fakeLink) Dial(context.Context, uint16) (net.Conn, error) { return nil, core.ErrNotFound }
 
 func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.b.mu.Lock()

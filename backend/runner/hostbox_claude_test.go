@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -265,6 +266,12 @@ func (l *hostLink) Forget(_ context.Context, id core.SpawnID) error {
 	delete(l.h.procs, id)
 	return nil
 }
+
+func (l *hostLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, error) {
+	return nil, core.ErrNotFound
+}
+
+func (l *hostLink) Dial(context.Context, uint16) (net.Conn, error) { return nil, core.ErrNotFound }
 
 func (l *hostLink) Admit(core.SpawnID, core.Identity) {}
 

@@ -123,6 +123,14 @@ const (
 // RelayAddr is where the relay listens in the container's own network namespace.
 const RelayAddr = "127.0.0.1:8222"
 
+// ProxyAddr is where a container without a network has its way out: an HTTP proxy whose
+// connections the host serves for those spawns that it gave one.
+const ProxyAddr = "127.0.0.1:8223"
+
+// MaxProxied bounds the connections to ProxyAddr at a time; what is left of MaxStreams
+// is for the relay.
+const MaxProxied = MaxStreams / 2
+
 // Files of one spawn in the spool.
 const (
 	OutSuffix  = ".out"

@@ -9,6 +9,8 @@
 //	guest opens   hello   the first stream; the host answers, then it may open
 //	              http    then one HTTP/1.1 exchange of a spawn, the guest being
 //	                      the client; which spawn asks is in the request frame
+//	        proxy   then the bytes of one connection of a spawn to its way out, where
+//	              the host has given it one (HTTP proxy requests)
 //	host opens    ping list resize signal kill wait forget   reply, end
 //	              policy  the request is followed by the document, then the reply
 //	              questions   the reply is followed by Question frames from guest to
@@ -16,6 +18,8 @@
 //	              spawn   the request is followed by its body (stdin, the
 //	                      files, the policy; sizes declared in the request), then the reply
 //	              read    the reply is followed by chunks from guest to host
+//	              dial    the reply is followed by the bytes of a connection to that
+//	                      port of the container's own loopback
 //	              stdin   the reply is followed by chunks from host to guest,
 //	                      then one more reply once the last byte was written
 //

@@ -8,6 +8,7 @@ type Op string
 const (
 	OpHello  Op = "hello"
 	OpHTTP   Op = "http"
+	OpProxy  Op = "proxy"
 	OpPing   Op = "ping"
 	OpList   Op = "list"
 	OpSpawn  Op = "spawn"
@@ -18,6 +19,7 @@ const (
 	OpKill   Op = "kill"
 	OpWait   Op = "wait"
 	OpForget Op = "forget"
+	OpDial   Op = "dial"
 	// OpPolicy brings a document; OpQuestions is the one stream of what waits.
 	OpPolicy    Op = "policy"
 	OpQuestions Op = "questions"
@@ -26,13 +28,14 @@ const (
 // Request is the first frame of every stream. Which fields count is the op's.
 type Request struct {
 	Op     Op      `json:"op"`
-	ID     string  `json:"id,omitzero"`     // of a spawn; http: of the one that asks
+	ID     string  `json:"id,omitzero"`     // of a spawn; http, proxy: of the one that asks
 	Stream string  `json:"stream,omitzero"` // read: out, err, or a pipe's descriptor; stdin: the same, or nothing
 	Offset int64   `json:"offset,omitzero"` // read: absolute
 	Hold   int64   `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it
 	Cols   uint16  `json:"cols,omitzero"`
 	Rows   uint16  `json:"rows,omitzero"`
 	Signal string  `json:"signal,omitzero"`
+	Port   uint16  `json:"port,omitzero"` // dial
 	Hello  *Hello  `json:"hello,omitzero"`
 	Spawn  *Spawn  `json:"spawn,omitzero"`
 	Policy *Policy `json:"policy,omitzero"` // the document follows; without an ID it is for what is spawned from now on

@@ -28,8 +28,11 @@ var transcripts = map[string][]message{
 		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 9, BootID: "b00t", Arch: "amd64"}}},
 		{"host", Refuse(CodeProtocol, "the container speaks protocol 9, this Loop speaks 2")},
 	},
-	"http": {{"guest", Request{Op: OpHTTP, ID: "a1"}}, {"host", Reply{}}},
-	"ping": {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
+	"http":         {{"guest", Request{Op: OpHTTP, ID: "a1"}}, {"host", Reply{}}},
+	"proxy":        {{"guest", Request{Op: OpProxy, ID: "a1"}}, {"host", Reply{}}},
+	"dial":         {{"host", Request{Op: OpDial, Port: 8080}}, {"guest", Reply{}}},
+	"dial-refused": {{"host", Request{Op: OpDial, Port: 8080}}, {"guest", Refuse(CodeNotFound, "nothing listens on port 8080")}},
+	"ping":         {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
 	"list": {
 		{"host", Request{Op: OpList}},
 		{"guest", Reply{Spawns: []Info{

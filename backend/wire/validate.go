@@ -57,7 +57,12 @@ func (q Request) Validate() error {
 		if q.Cols == 0 || q.Rows == 0 {
 			return fmt.Errorf("size %d×%d has no cells", q.Cols, q.Rows)
 		}
-	case OpHTTP, OpSignal, OpKill, OpWait, OpForget:
+	case OpDial:
+		if q.Port == 0 {
+			return fmt.Errorf("dial without a port")
+		}
+		return nil
+	case OpHTTP, OpProxy, OpSignal, OpKill, OpWait, OpForget:
 	default:
 		return fmt.Errorf("unknown op %q", clip(string(q.Op)))
 	}

@@ -106,6 +106,11 @@ func serve(who identity, version string, log *slog.Logger) error {
 	}
 	rel := relay.New(spawns, log)
 	defer rel.Serve(local)()
+	out, err := net.Listen("tcp4", wire.ProxyAddr)
+	if err != nil {
+		return fmt.Errorf("listen for the way out: %w", err)
+	}
+	defer rel.ServeProxy(out)()
 
 	srv := &Server{Spawns: spawns, Relay: rel, Desk: desk, Log: log, UID: wire.SupervisorID, Hello: wire.Hello{
 		Protocol: wire.Protocol, GuestVersion: version, BootID: bootID,

@@ -39,6 +39,9 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 	case wire.OpStdin:
 		s.stdin(ctx, st, q)
 		return
+	case wire.OpDial:
+		s.dial(ctx, st, q)
+		return
 	case wire.OpQuestions:
 		if err := s.Desk.Serve(st); err != nil && !errors.Is(err, io.EOF) && !st.Session().IsClosed() {
 			s.Log.Warn("stream of questions", "err", err)

@@ -243,7 +243,7 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		s, changed := r.session, r.changed
 		r.mu.Unlock()
 		if s != nil {
-			conn, err := open(s, x.spawn)
+			conn, err := open(s, wire.OpHTTP, x.spawn)
 			if err == nil {
 				return conn, nil
 			}
@@ -263,16 +263,16 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// open starts one exchange of a spawn. The request cannot say who asks: the name is in
+// open starts one exchange or connection of a spawn. The request cannot say who asks: the name is in
 // the stream's first frame, which only loop init writes.
-func open(s Session, spawn string) (net.Conn, error) {
+func open(s Session, op wire.Op, spawn string) (net.Conn, error) {
 	conn, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
 	err = conn.SetDeadline(time.Now().Add(wire.RequestTimeout))
 	if err == nil {
-		err = wire.WriteFrame(conn, wire.Request{Op: wire.OpHTTP, ID: spawn})
+		err = wire.WriteFrame(conn, wire.Request{Op: op, ID: spawn})
 	}
 	if err == nil {
 		_, err = wire.ReadReply(conn)
