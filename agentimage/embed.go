@@ -1,6 +1,6 @@
-// Package agentimage carries what containers are made of: the build context of
-// the agent image and the in-container binary for each architecture, embedded in
-// the app. Package imagebuild and main may import it.
+// Package agentimage carries what containers are made of: the build contexts of the
+// images, the filter of system calls for the browser's, and the in-container binary for
+// each architecture, embedded in the app. Package imagebuild and main may import it.
 package agentimage
 
 import (
@@ -8,13 +8,14 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
 	"loop/backend/core"
 )
 
-// Names of the files of the build context; the ca directory is filled per build.
+// Names of the files of the build contexts; the ca directory is filled per build.
 const (
 	Dockerfile     = "Dockerfile"
 	InstallScript  = "install-claude.sh"
@@ -23,24 +24,53 @@ const (
 	CADir          = "ca"
 )
 
-//go:embed Dockerfile install-claude.sh install-tools.sh missing-program.bash ca/README
+//go:embed Dockerfile install-claude.sh install-tools.sh missing-program.bash ca/README chrome/Dockerfile
 var context embed.FS
+
+// ChromeSeccomp is the filter of system calls for containers of the browser, in the
+// engine's JSON. It is Docker's default profile (moby/profiles v0.3.0) without what
+// needs capabilities that no container of Loop has, and with what Chromium's own sandbox
+// is made of: new user, PID and network namespaces, and chroot.
+//
+//go:embed chrome/seccomp.json
+var ChromeSeccomp string
+
+// Recipe is an image that Loop builds.
+type Recipe struct {
+	Name string // in sentences, without an article
+	Ref  string // what it is called where the settings name no other
+	Part string // value of the label loop.part, which its Dockerfile sets
+	// Agents says that it is what agents work in, with the CLI and the person's git
+	// configuration while it is built.
+	Agents bool
+
+	files map[string]string // of the build context: where they are embedded
+}
+
+// Agent is the image agents work in, and Chrome the one of their browser.
+var (
+	Agent = Recipe{Name: "agent image", Ref: "loop-agent:latest", Part: "agent", Agents: true, files: map[string]string{
+		Dockerfile: Dockerfile, InstallScript: InstallScript, ToolsScript: ToolsScript, MissingProgram: MissingProgram, caReadme: caReadme,
+	}}
+	Chrome = Recipe{Name: "browser image", Ref: "loop-chrome:latest", Part: "chrome", files: map[string]string{
+		Dockerfile: "chrome/" + Dockerfile, caReadme: caReadme,
+	}}
+)
+
+const caReadme = CADir + "/README"
 
 // The placeholder README makes the pattern match before "make guest" ran.
 //
 //go:embed all:bin
 var bin embed.FS
 
-// contextFiles are in the order they are hashed.
-var contextFiles = []string{Dockerfile, InstallScript, ToolsScript, MissingProgram, CADir + "/README"}
-
 // Files returns the build context: path to content. The map is the caller's.
-func Files() map[string][]byte {
+func (r Recipe) Files() map[string][]byte {
 	out := map[string][]byte{}
-	for _, name := range contextFiles {
-		b, err := context.ReadFile(name)
+	for name, at := range r.files {
+		b, err := context.ReadFile(at)
 		if err != nil {
-			panic("embedded file is missing: " + name) // the compiler put it there
+			panic("embedded file is missing: " + at) // the compiler put it there
 		}
 		out[name] = b
 	}
@@ -50,10 +80,10 @@ func Files() map[string][]byte {
 // Hash names the content of the build context and the parts it is built without,
 // 16 hex digits. An image carries the one it was built from; another one means it
 // is stale. The in-container binary plays no part: it lives in a volume of its own.
-func Hash(without []string) string {
+func (r Recipe) Hash(without []string) string {
 	h := sha256.New()
-	files := Files()
-	for _, name := range contextFiles {
+	files := r.Files()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(h, "%s %d\n", name, len(files[name]))
 		h.Write(files[name])
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestWithoutSecrets(t *testing.T) {
-	full := Files()[Dockerfile]
+	full := Agent.Files()[Dockerfile]
 	plain := WithoutSecrets(full)
 	if n := bytes.Count(full, []byte("--mount=type=secret")); n != 3 {
 		t.Fatalf("the Dockerfile has %d secret mounts, want one for each step that downloads", n)
@@ -29,7 +29,7 @@ func TestWithoutSecrets(t *testing.T) {
 }
 
 func TestDockerfile(t *testing.T) {
-	text := string(Files()[Dockerfile])
+	text := string(Agent.Files()[Dockerfile])
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.ToLower(strings.ReplaceAll(line, " ", "")), "#syntax=") {
 			t.Error("a syntax line makes every build fetch a front end")
@@ -59,14 +59,14 @@ func TestDockerfile(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	h := Hash(nil)
-	if len(h) != 16 || h != Hash(nil) {
+	h := Agent.Hash(nil)
+	if len(h) != 16 || h != Agent.Hash(nil) {
 		t.Fatalf("hash %q", h)
 	}
-	if one := Hash([]string{"vim"}); one == h || one == Hash([]string{"nano"}) {
+	if one := Agent.Hash([]string{"vim"}); one == h || one == Agent.Hash([]string{"nano"}) {
 		t.Error("an image without a part has the hash of another")
 	}
-	if Hash([]string{"vim", "nano"}) != Hash([]string{"nano", "vim"}) {
+	if Agent.Hash([]string{"vim", "nano"}) != Agent.Hash([]string{"nano", "vim"}) {
 		t.Error("the hash depends on the order of the parts")
 	}
 }

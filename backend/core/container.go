@@ -161,18 +161,19 @@ type BuildOptions struct {
 type HolderKind string
 
 // A run and a terminal outlive Loop and take their leases up again. Git and set-up
-// are programs that Loop waits for, whose leases end with it. A person holds what
-// stays until it is removed by hand.
+// are programs that Loop waits for, and a browser is one that it drives: their leases end
+// with it. A person holds what stays until it is removed by hand.
 const (
 	HolderRun      HolderKind = "run"
 	HolderTerminal HolderKind = "terminal"
 	HolderGit      HolderKind = "git"
 	HolderSetUp    HolderKind = "set-up"
 	HolderPerson   HolderKind = "person"
+	HolderBrowser  HolderKind = "browser"
 )
 
 // Holder is one that needs a container: a run by its id, a terminal by its id, a
-// person by the channel. The ids of git and set-up are random.
+// person and a browser by the channel. The ids of git and set-up are random.
 type Holder struct {
 	Kind HolderKind
 	ID   string

@@ -90,6 +90,7 @@ type Spec struct {
 	CapAdd          []string          `json:"cap_add"`
 	NoNewPrivileges bool              `json:"no_new_privileges"`
 	ReadOnlyRoot    bool              `json:"read_only_root"`
+	Seccomp         string            `json:"seccomp,omitempty"` // the engine's JSON; empty is its own profile
 	Network         string            `json:"network"`
 	ExtraHosts      []string          `json:"extra_hosts,omitempty"`
 	StopGraceSec    int               `json:"stop_grace_sec"`

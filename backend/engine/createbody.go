@@ -55,6 +55,9 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 	if s.NoNewPrivileges {
 		host.SecurityOpt = append(host.SecurityOpt, "no-new-privileges:true")
 	}
+	if s.Seccomp != "" {
+		host.SecurityOpt = append(host.SecurityOpt, "seccomp="+s.Seccomp)
+	}
 	for _, t := range s.Tmpfs {
 		host.Tmpfs[t.Target] = t.Options
 	}

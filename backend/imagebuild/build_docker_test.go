@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"loop/agentimage"
 	"loop/backend/core"
 	"loop/backend/engine"
 )
@@ -30,7 +31,7 @@ func realService(t *testing.T, o Options) (*engine.Docker, *Service) {
 // presentBase returns an image to build on that the engine has.
 func presentBase(t *testing.T, e *engine.Docker) string {
 	t.Helper()
-	for _, ref := range []string{defaultBase, ownBaseRef, DefaultRef} {
+	for _, ref := range []string{defaultBase, ownBaseRef, agentimage.Agent.Ref} {
 		if _, _, err := e.ImageInspect(t.Context(), ref); err == nil {
 			return ref
 		}
@@ -99,7 +100,7 @@ func TestCancelRealBuild(t *testing.T) {
 		s.build.cancel(errCancelled)
 	}
 	s.opts.Base = presentBase(t, e)
-	before, err := e.ImagesDangling(t.Context(), partLabel)
+	before, err := e.ImagesDangling(t.Context(), map[string]string{"loop.part": "agent"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestCancelRealBuild(t *testing.T) {
 	if _, _, err := e.ImageInspect(t.Context(), ref); !errors.Is(err, core.ErrNoImage) {
 		t.Fatalf("a tag is left: %v", err)
 	}
-	after, err := e.ImagesDangling(t.Context(), partLabel)
+	after, err := e.ImagesDangling(t.Context(), map[string]string{"loop.part": "agent"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func dockerCommands(path string) (out []string) {
 func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI, files map[string][]byte, o core.BuildOptions) (id string,
 	err error) {
 	cmd := Command{Path: c.path, Env: slices.Clone(c.env), Line: rep.builder(kitStages)}
-	if g := s.opts.GitConfig; g != "" {
+	if g := s.opts.GitConfig; g != "" && s.opts.Recipe.Agents {
 		if st, err := os.Stat(g); err == nil && st.Mode().IsRegular() {
 			cmd.Args = append(cmd.Args, "--secret", "id=gitconfig,src="+g)
 		}

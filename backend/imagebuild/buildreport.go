@@ -142,8 +142,8 @@ func (r *reporter) builder(counts int) func(line string) {
 }
 
 // explain turns what went wrong into a failure with a remedy, looking at the
-// last lines of output for causes a person can act on.
-func explain(ctx context.Context, err error, lines []string) error {
+// last lines of output for causes a person can act on. what names the image.
+func explain(ctx context.Context, what string, err error, lines []string) error {
 	if ctx.Err() != nil {
 		return cancelled(context.Cause(ctx))
 	}
@@ -153,19 +153,19 @@ func explain(ctx context.Context, err error, lines []string) error {
 	}
 	tail := lines[max(0, len(lines)-12):]
 	text := strings.ToLower(err.Error() + "\n" + strings.Join(tail, "\n"))
-	cause, remedy := "The agent image could not be built.", "Look at the last lines of the build in the detail, then try again."
+	cause, remedy := "The "+what+" could not be built.", "Look at the last lines of the build in the detail, then try again."
 	code := core.CodeImageBuild
 	switch {
 	case containsAny(text, "no space left on device"):
 		code = core.CodeDiskFull
-		cause = "The agent image could not be built: the engine's disk is full."
+		cause = "The " + what + " could not be built: the engine's disk is full."
 		remedy = "Free space, for example with “docker image prune” and “docker builder prune”, then try again."
 	case containsAny(text, "certificate", "self-signed", "x509", "ssl routines"):
-		cause, remedy = "The agent image could not be built: a server's certificate was not trusted.",
+		cause, remedy = "The "+what+" could not be built: a server's certificate was not trusted.",
 			"If a proxy inspects TLS here, name its certificate file in extra_ca_files in the settings, then try again."
 	case containsAny(text, "could not resolve", "temporary failure resolving", "no such host", "connection refused", "connection timed out",
 		"network is unreachable", "failed to fetch", "could not connect", "i/o timeout", "curl: (6)", "curl: (7)", "curl: (28)", "curl: (35)"):
-		cause = "The agent image could not be built: a download failed."
+		cause = "The " + what + " could not be built: a download failed."
 		remedy = "Check the network connection and the proxy settings, then try again."
 	}
 	f := core.Fail(code, err, cause, remedy)

@@ -17,7 +17,7 @@ import (
 
 // Labels of an image made here.
 const (
-	LabelImageHash = "loop.image-hash"     // agentimage.Hash of its build context
+	LabelImageHash = "loop.image-hash"     // of its build context
 	LabelClaude    = "loop.claude-version" // what was asked for; the image's own "claude --version" is exact
 )
 
@@ -47,6 +47,7 @@ type Engine interface {
 // required.
 type Options struct {
 	Engine Engine
+	Recipe agentimage.Recipe // what is built; the zero one is the agent image
 	// Settings is asked with each use, so that a change counts at once; a build goes
 	// on with those it began with.
 	Settings  func() Settings
@@ -62,14 +63,11 @@ type Options struct {
 
 // Settings are the person's.
 type Settings struct {
-	Ref         string   // the image runs use; empty means DefaultRef
+	Ref         string   // the image to use; empty means the recipe's
 	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
 	ExtraCA     []string // PEM files; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
 	Without     []string // parts of the image that are switched off, by their names in install-tools.sh
 }
-
-// DefaultRef is the image runs use unless the settings name another.
-const DefaultRef = "loop-agent:latest"
 
 const (
 	// publishEvery bounds how often progress is published; five a second looks live.
@@ -80,7 +78,7 @@ const (
 	maxLine = 400
 )
 
-// Service builds the agent image and fills the guest volume. Methods may be
+// Service builds an image and fills the guest volume. Methods may be
 // called from any goroutine. At most one build runs; callers who want the image
 // meanwhile wait for it. Close cancels it and waits.
 type Service struct {
@@ -118,6 +116,9 @@ type build struct {
 // New returns a service; it starts nothing.
 func New(o Options) *Service {
 	o.Base = cmp.Or(o.Base, defaultBase)
+	if o.Recipe.Ref == "" {
+		o.Recipe = agentimage.Agent
+	}
 	net := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	return &Service{
 		opts: o, engine: o.Engine, log: o.Log,
@@ -128,15 +129,16 @@ func New(o Options) *Service {
 // settings are those of this moment.
 func (s *Service) settings() Settings {
 	set := s.opts.Settings()
-	set.Ref = cmp.Or(set.Ref, DefaultRef)
+	set.Ref = cmp.Or(set.Ref, s.opts.Recipe.Ref)
 	return set
 }
 
 // managed reports whether the image is Loop's own to build. An image that the
 // person named otherwise is theirs: it is used as it is and never replaced.
-func (s Settings) managed() bool {
-	name, _, _ := strings.Cut(s.Ref, ":")
-	return name == "loop-agent"
+func (s *Service) managed(set Settings) bool {
+	name, _, _ := strings.Cut(set.Ref, ":")
+	own, _, _ := strings.Cut(s.opts.Recipe.Ref, ":")
+	return name == own
 }
 
 // Status tells how the image stands, asking the engine unless a build is under
@@ -167,7 +169,7 @@ func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
 		st.State = core.ImageMissing
 	case err != nil:
 		st.Failure = core.AsFailure(err)
-	case set.managed() && labels[LabelImageHash] != agentimage.Hash(set.Without):
+	case s.managed(set) && labels[LabelImageHash] != s.opts.Recipe.Hash(set.Without):
 		st.State, st.ID = core.ImageStale, id
 	default:
 		st.State, st.ID = core.ImageReady, id
@@ -204,13 +206,13 @@ func (s *Service) Ensure(ctx context.Context) error {
 		return st.Failure
 	case st.State == core.ImageReady:
 		return nil
-	case !set.managed():
+	case !s.managed(set):
 		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The image "+set.Ref+", named in the settings, is not there.",
 			"Pull or build it, or remove container_image from the settings to use Loop's own.")
 	case set.NoAutobuild && st.State == core.ImageStale:
 		return nil
 	case set.NoAutobuild:
-		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The agent image is not built.",
+		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The "+s.opts.Recipe.Name+" is not built.",
 			"Build it with the button in the status bar or with “loop image build”.")
 	}
 	return s.usable(ctx, st, s.Build(ctx))
@@ -248,7 +250,7 @@ func (s *Service) Build(ctx context.Context) error {
 	b := s.build
 	if b == nil {
 		set := s.settings()
-		if !set.managed() {
+		if !s.managed(set) {
 			s.mu.Unlock()
 			return core.Fail(core.CodeInvalid, nil, "The image "+set.Ref+" is not one that Loop builds.",
 				"Remove container_image from the settings to use Loop's own.")
@@ -322,7 +324,7 @@ func (s *Service) run(ctx context.Context, b *build) {
 
 	said := b.rep.said()
 	if err != nil {
-		err = explain(ctx, err, said.Lines)
+		err = explain(ctx, s.opts.Recipe.Name, err, said.Lines)
 		s.log.Error("image build", "err", err)
 	}
 	final := s.inspect(context.WithoutCancel(ctx), b.set)

@@ -233,7 +233,7 @@ func TestPartsSwitchedOff(t *testing.T) {
 
 func TestStaleImage(t *testing.T) {
 	r := newRig(t, Options{}, "docker")
-	r.fake.AddImage(DefaultRef, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})
+	r.fake.AddImage(agentimage.Agent.Ref, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})
 	r.cli = func(_ context.Context, c Command) error {
 		if isTrial(c) {
 			return r.goodBuild(context.Background(), c)
@@ -268,7 +268,7 @@ func TestStaleImage(t *testing.T) {
 // TestStaleImageForAll: those who join a build that fails go on with the image there is.
 func TestStaleImageForAll(t *testing.T) {
 	r := newRig(t, Options{}, "docker")
-	r.fake.AddImage(DefaultRef, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})
+	r.fake.AddImage(agentimage.Agent.Ref, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})
 	r.cli = func(ctx context.Context, c Command) error {
 		if isTrial(c) {
 			return r.goodBuild(ctx, c)
@@ -299,7 +299,7 @@ func TestPartsOfAnotherLoopStay(t *testing.T) {
 	r := newRig(t, Options{})
 	part := func(age time.Duration) string {
 		r.fake.Now = func() time.Time { return time.Now().Add(-age) }
-		id, err := r.fake.ImageBuildClassic(t.Context(), strings.NewReader(age.String()), core.BuildOptions{Labels: partLabel}, nil)
+		id, err := r.fake.ImageBuildClassic(t.Context(), strings.NewReader(age.String()), core.BuildOptions{Labels: map[string]string{"loop.part": "agent"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestPartsOfAnotherLoopStay(t *testing.T) {
 func TestWithoutAutobuild(t *testing.T) {
 	r := newRig(t, with(Settings{NoAutobuild: true}))
 	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
-	r.fake.AddImage(DefaultRef, "sha256:old", nil)
+	r.fake.AddImage(agentimage.Agent.Ref, "sha256:old", nil)
 	if err := r.s.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -508,16 +508,16 @@ func TestGuestVolume(t *testing.T) {
 	if _, err := r.s.GuestVolume(ctx); !errors.Is(err, core.ErrNoImage) {
 		t.Fatalf("without an image: %v", err)
 	}
-	r.fake.AddImage(DefaultRef, "sha256:1", nil)
+	r.fake.AddImage(agentimage.Agent.Ref, "sha256:1", nil)
 	// A Loop that crashed has filled the volume by half: the mark is missing.
-	if err := r.fake.VolumeFill(ctx, "loop-guest-abc123", DefaultRef, []core.VolumeFile{{Path: guestFile, Data: []byte("half")}}); err != nil {
+	if err := r.fake.VolumeFill(ctx, "loop-guest-abc123", agentimage.Agent.Ref, []core.VolumeFile{{Path: guestFile, Data: []byte("half")}}); err != nil {
 		t.Fatal(err)
 	}
 	name, err := r.s.GuestVolume(ctx)
 	if err != nil || name != "loop-guest-abc123" {
 		t.Fatal(name, err)
 	}
-	got, err := r.fake.VolumeRead(ctx, name, DefaultRef, guestFile)
+	got, err := r.fake.VolumeRead(ctx, name, agentimage.Agent.Ref, guestFile)
 	if err != nil || string(got) != "binary amd64" {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -532,7 +532,7 @@ func TestGuestVolume(t *testing.T) {
 	if _, err := r.s.GuestVolume(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.fake.VolumeRead(ctx, name, DefaultRef, guestFile); err != nil {
+	if _, err := r.fake.VolumeRead(ctx, name, agentimage.Agent.Ref, guestFile); err != nil {
 		t.Fatalf("not filled again: %v", err)
 	}
 	// A complete volume is left as it is.
@@ -597,7 +597,7 @@ func TestExplain(t *testing.T) {
 			"The command '/bin/sh -c …' returned a non-zero code: 100", core.CodeImageBuild, "could not be built"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := wantCode(t, explain(t.Context(), tc.err, []string{tc.line}), tc.code)
+			f := wantCode(t, explain(t.Context(), "agent image", tc.err, []string{tc.line}), tc.code)
 			if !strings.Contains(f.Cause+f.Remedy, tc.say) {
 				t.Errorf("%s %s lacks %q", f.Cause, f.Remedy, tc.say)
 			}

@@ -36,10 +36,16 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 	if err != nil {
 		return err
 	}
-	rep.step("Looking up the version of Claude Code", shareBase)
-	version := s.claudeVersion(ctx, rep)
+	recipe := s.opts.Recipe
+	args := map[string]string{"BASE": base}
+	labels := map[string]string{LabelImageHash: recipe.Hash(set.Without), core.LabelApp: core.LabelAppName}
+	if recipe.Agents {
+		rep.step("Looking up the version of Claude Code", shareBase)
+		version := s.claudeVersion(ctx, rep)
+		args["CLAUDE_VERSION"], args["WITHOUT"], labels[LabelClaude] = version, strings.Join(set.Without, " "), version
+	}
 
-	files := agentimage.Files()
+	files := recipe.Files()
 	certs, notes := collectCerts(caFiles(set.ExtraCA, os.Getenv, s.opts.LocalCA))
 	for _, n := range notes {
 		rep.line(n)
@@ -47,10 +53,7 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 	for name, pem := range certs {
 		files[agentimage.CADir+"/"+name] = pem
 	}
-	opts := core.BuildOptions{
-		Args:   map[string]string{"BASE": base, "CLAUDE_VERSION": version, "WITHOUT": strings.Join(set.Without, " ")},
-		Labels: map[string]string{LabelImageHash: agentimage.Hash(set.Without), LabelClaude: version, core.LabelApp: core.LabelAppName},
-	}
+	opts := core.BuildOptions{Args: args, Labels: labels}
 	maps.Copy(opts.Args, proxyArgs(os.Getenv))
 
 	rep.step("Checking how the engine can build", shareVersion)
@@ -60,11 +63,13 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		return ctx.Err()
 	}
 	if cli != nil {
-		rep.step("Building the agent image", shareProbe)
+		rep.step("Building the "+recipe.Name, shareProbe)
 		id, err = s.buildWithCLI(ctx, rep, cli, files, opts)
 	} else {
-		rep.remark("Built without your git configuration, because the engine's builder takes no secrets here: " + why + ".")
-		rep.step("Building the agent image", shareProbe)
+		if recipe.Agents {
+			rep.remark("Built without your git configuration, because the engine's builder takes no secrets here: " + why + ".")
+		}
+		rep.step("Building the "+recipe.Name, shareProbe)
 		id, err = s.buildClassic(ctx, rep, files, opts)
 		if err != nil {
 			rep.step("Clearing up", 0)
@@ -117,7 +122,9 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 }
 
 // partLabel is on every image a build makes after its first step, named or not.
-var partLabel = map[string]string{"loop.part": "agent"}
+func (s *Service) partLabel() map[string]string {
+	return map[string]string{"loop.part": s.opts.Recipe.Part}
+}
 
 // foreignTime is how long a build of another Loop may take that shares the engine: a
 // part that is younger, and older than the own build, may still be needed there.
@@ -135,7 +142,7 @@ func (s *Service) sweep(ctx context.Context, began time.Time, settle time.Durati
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	for ; ; settle -= time.Second {
-		parts, err := s.engine.ImagesDangling(ctx, partLabel)
+		parts, err := s.engine.ImagesDangling(ctx, s.partLabel())
 		if err != nil {
 			s.log.Warn("look for leftovers", "err", err)
 		}

@@ -30,6 +30,13 @@ type Values struct {
 	// that a container without one is refused.
 	OverNetwork bool
 	Notices     []string // what of the settings is not in force, in sentences
+	Browser     Browser
+}
+
+// Browser are the settings of a channel's browser, which is an image of its own.
+type Browser struct {
+	Container sandbox.BrowserSettings
+	Image     string
 }
 
 // Images are the agent image and the volume with loop init.
@@ -76,11 +83,12 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
-// Options of a Service; all are required.
+// Options of a Service; all are required, Browsers where browsers are wanted.
 type Options struct {
 	Install    string // value of the loop-install label
 	Settings   Settings
 	Images     Images
+	Browsers   Images // the browser's image
 	Engine     Engine
 	Health     Health
 	Computer   Computer
@@ -165,7 +173,7 @@ func (l *Lease) Release(ctx context.Context, e core.Ending) error {
 // step, and wrap what its port said.
 func (s *Service) Ensure(ctx context.Context, w Want) (*Lease, error) {
 	if !w.NoBuild {
-		if err := s.o.Images.Ensure(ctx); err != nil {
+		if err := s.images(w).Ensure(ctx); err != nil {
 			return nil, fmt.Errorf("image: %w", err)
 		}
 	}
@@ -174,7 +182,7 @@ func (s *Service) Ensure(ctx context.Context, w Want) (*Lease, error) {
 	// removed. It names the file that it misses, in whatever words.
 	if err != nil && strings.Contains(err.Error(), wire.GuestBinary) {
 		s.o.Log.Warn("loop init is not in its volume, filling it again", "err", err)
-		s.o.Images.ForgetGuestVolume()
+		s.images(w).ForgetGuestVolume()
 		l, err = s.start(ctx, w)
 	}
 	if err != nil || !w.Link {
@@ -196,7 +204,7 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve container: %w", err)
 	}
-	if !w.Begun {
+	if !w.Begun && w.Type != core.TypeChrome { // which has nothing of the host
 		notices, err := s.o.Computer.Prepare(r.Spec, r.host)
 		if err != nil {
 			return nil, fmt.Errorf("prepare container: %w", err)
@@ -234,6 +242,9 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx)); err != nil {
 		return r, err
 	}
+	if w.Type == core.TypeChrome {
+		return s.resolveBrowser(ctx, w, v.Browser, r)
+	}
 	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host); err != nil {
 		return r, err
 	}
@@ -260,5 +271,34 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		return r, err
 	}
 	r.DockerConfig, err = sandbox.DockerConfig(v.Container, r.host)
+	return r, err
+}
+
+// images are those that a Want is made of.
+func (s *Service) images(w Want) Images {
+	if w.Type == core.TypeChrome {
+		return s.o.Browsers
+	}
+	return s.o.Images
+}
+
+// resolveBrowser is Resolve for the container of a browser.
+func (s *Service) resolveBrowser(ctx context.Context, w Want, b Browser, r Resolved) (Resolved, error) {
+	imageID, _, err := s.o.Engine.ImageInspect(ctx, b.Image)
+	if err != nil {
+		return r, err
+	}
+	volume, err := s.o.Browsers.GuestVolume(ctx)
+	if err != nil {
+		return r, err
+	}
+	if !s.o.Health.Status(ctx).Traits.Seccomp {
+		b.Container.Seccomp = ""
+	}
+	notices := r.Why.Notices
+	r.Spec, r.Why, err = sandbox.ResolveBrowser(b.Container, sandbox.Subject{
+		Channel: w.Channel, Type: core.TypeChrome, Image: b.Image, ImageID: imageID, GuestVolume: volume, InstallID: s.o.Install,
+	}, r.host)
+	r.Why.Notices = append(r.Why.Notices, notices...)
 	return r, err
 }

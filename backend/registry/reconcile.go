@@ -41,7 +41,7 @@ func (r *Registry) Restore(ctx context.Context) error {
 // are until it does.
 func (r *Registry) Run(ctx context.Context) error {
 	// The earlier process waited for these programs, and is gone.
-	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp} {
+	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp, core.HolderBrowser} {
 		if err := r.Recovered(ctx, kind, func(string) bool { return false }, core.Ending{Now: true}); err != nil {
 			r.log.Warn("give back containers of an earlier process", "err", err)
 		}

@@ -46,7 +46,6 @@ func (c *checker) must(ok bool, format string, args ...any) {
 
 func (c *checker) identity() {
 	sp := c.spec
-	c.must(namePattern.MatchString(sp.Name), "the name %q does not have the form loop-{base}-{6 hex}", sp.Name)
 	c.must(channelPattern.MatchString(string(sp.ChannelID)), "the channel id %q is not valid", sp.ChannelID)
 	c.must(sp.Image != "" && plainText(sp.Image) == nil, "the image is missing")
 	c.must(slices.Equal(sp.Entrypoint, []string{GuestBin, "init"}), "the entrypoint is not loop init")
@@ -116,6 +115,9 @@ func (c *checker) mounts() {
 		case m.Kind == core.MountState:
 			c.stateMount(m)
 			spool = spool || m.Target == GuestSpoolDir
+		case m.Target == ProfileDir && c.spec.Type == core.TypeChrome:
+			own := profileVolume(c.spec.ChannelID, c.spec.Labels[core.LabelInstall])
+			c.must(m.Volume && m.Source == own && !m.ReadOnly, "the profile does not come from the channel's volume")
 		case m.Volume:
 			c.must(m.Kind == core.MountVolume && volumeName.MatchString(m.Source) && !reservedVolume(m.Source),
 				"the volume %q is not allowed", m.Source)

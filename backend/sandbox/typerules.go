@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"loop/backend/core"
@@ -13,20 +14,23 @@ type typeRule struct {
 	runs      bool             // may belong to a run, and be a plan's
 	mounts    []core.MountKind // that it may have; nil is every kind
 	network   string           // the only one it may have; empty is any
-	shm       int64            // of /dev/shm, in bytes; 0 is the engine's 64 MiB
+	shm       int64            // the least of /dev/shm, in bytes; 0 is the engine's 64 MiB
+	seccomp   bool             // may have a filter of its own instead of the engine's
+	name      *regexp.Regexp
 }
 
-// chromeShm is a quarter of the sidecar's 2 GiB: Chromium passes every tile of a
-// page through /dev/shm and crashes where the engine's 64 MiB are full.
-const chromeShm = 512 << 20
+// chromeShm is the least that a browser gets, whose share is a quarter of its memory:
+// Chromium passes every tile of a page through /dev/shm and crashes where the engine's
+// 64 MiB are full.
+const chromeShm = 128 << 20
 
 // typeRules has a line for every type there is; a type without one is refused.
 var typeRules = map[core.ContainerType]typeRule{
-	core.TypeAgent: {workspace: true, runs: true},
-	core.TypeShell: {workspace: true},
+	core.TypeAgent: {workspace: true, runs: true, name: namePattern},
+	core.TypeShell: {workspace: true, name: namePattern},
 	// A browser shows pages that nobody vouches for: nothing of the person's or of
 	// the channel's is in reach, and no network but the app's filtering dialer.
-	core.TypeChrome: {mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm},
+	core.TypeChrome: {mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm, seccomp: true, name: chromeName},
 }
 
 // byType checks the rules of the container's type. Shared memory counts against
@@ -38,6 +42,8 @@ func (c *checker) byType() {
 	if !known {
 		return
 	}
+	c.must(rule.name.MatchString(sp.Name), "the name %q is not one of a %s container", sp.Name, sp.Type)
+	c.must(rule.seccomp || sp.Seccomp == "", "a %s container has a filter of its own", sp.Type)
 	c.must(rule.runs || sp.RunID == "" && !sp.Plan, "a %s container belongs to a run", sp.Type)
 	c.must(rule.network == "" || sp.Network == rule.network, "a %s container has the network %q", sp.Type, sp.Network)
 	c.must(rule.workspace || len(sp.Copies) == 0, "a %s container has copies of files", sp.Type)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -16,10 +17,14 @@ func TestValidateByType(t *testing.T) {
 	agent.RunID = "run"
 	shell := agent
 	shell.Type, shell.RunID = core.TypeShell, ""
-	chrome := shell
-	chrome.Type, chrome.Network, chrome.ExtraHosts, chrome.ShmBytes = core.TypeChrome, "none", nil, chromeShm
-	chrome.Mounts = slices.DeleteFunc(slices.Clone(agent.Mounts), func(m core.Mount) bool { return m.Kind != core.MountSystem })
-	chrome.Mounts = append(chrome.Mounts, core.Mount{Kind: core.MountVolume, Volume: true, Source: "profile-x", Target: "/profile"})
+	sub := subject("/home/mira/code/my-proj")
+	sub.Type = core.TypeChrome
+	chrome, _, err := ResolveBrowser(BrowserSettings{
+		MemoryMB: Setting[int]{Value: 2048}, CPUs: Setting[float64]{Value: 0.5}, Seccomp: "{}",
+	}, sub, h)
+	if err != nil {
+		t.Fatal(err)
+	}
 	types := map[core.ContainerType]core.Spec{core.TypeAgent: agent, core.TypeShell: shell, core.TypeChrome: chrome}
 	without := func(s *core.Spec, kind core.MountKind, target string) {
 		s.Mounts = slices.DeleteFunc(s.Mounts, func(m core.Mount) bool { return m.Kind == kind && (target == "" || m.Target == target) })
@@ -52,12 +57,21 @@ func TestValidateByType(t *testing.T) {
 			s.Mounts = append(s.Mounts, core.Mount{Kind: core.MountExtra, Source: "/srv/data", Target: "/data"})
 		}},
 		{"copy", []core.ContainerType{"chrome"}, func(s *core.Spec) {
-			s.Copies = []core.FileCopy{{Source: "/srv/data/x", Target: s.Agent.Home + "/x"}}
+			s.Copies = []core.FileCopy{{Source: "/srv/data/x", Target: agent.Agent.Home + "/x"}}
 		}},
 		{"plan", []core.ContainerType{"shell", "chrome"}, func(s *core.Spec) {
 			s.Plan = true
 			for i := range s.Mounts {
 				s.Mounts[i].ReadOnly = s.Mounts[i].Kind != core.MountState
+			}
+		}},
+		{"name of another kind", []core.ContainerType{"chrome"}, func(s *core.Spec) { s.Name = "loop-work-012345" }},
+		{"filter", []core.ContainerType{"agent", "shell"}, func(s *core.Spec) { s.Seccomp = "{}" }},
+		{"profile of another channel", []core.ContainerType{"chrome"}, func(s *core.Spec) {
+			for i, m := range s.Mounts {
+				if m.Target == ProfileDir {
+					s.Mounts[i].Source = profileVolume("other", "install")
+				}
 			}
 		}},
 		{"shm of the engine", []core.ContainerType{"chrome"}, func(s *core.Spec) { s.ShmBytes = 0 }},
@@ -68,9 +82,7 @@ func TestValidateByType(t *testing.T) {
 		for kind, spec := range types {
 			spec.Mounts, spec.Labels = slices.Clone(spec.Mounts), map[string]string{}
 			tc.breakIt(&spec)
-			for k, v := range agent.Labels {
-				spec.Labels[k] = v
-			}
+			maps.Copy(spec.Labels, types[kind].Labels)
 			spec.Labels[core.LabelType] = string(spec.Type)
 			err := Validate(spec, h)
 			if broken := slices.Contains(tc.types, kind); broken != (err != nil) {
@@ -79,15 +91,12 @@ func TestValidateByType(t *testing.T) {
 		}
 	}
 	for kind, spec := range types {
-		spec.Labels = map[string]string{}
-		for k, v := range agent.Labels {
-			spec.Labels[k] = v
-		}
+		spec.Labels = maps.Clone(spec.Labels)
 		spec.Labels[core.LabelType] = string(kind)
 		if err := Validate(spec, h); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
-		if spec.ShmBytes != typeRules[kind].shm {
+		if want := map[core.ContainerType]int64{core.TypeChrome: 512 << 20}[kind]; spec.ShmBytes != want {
 			t.Errorf("%s has %d bytes of shared memory", kind, spec.ShmBytes)
 		}
 	}
