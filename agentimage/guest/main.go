@@ -44,6 +44,10 @@ func run(args []string) int {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer stop()
 		return mcp.Main(ctx, args[1:], version)
+	case "mcp-browser":
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		defer stop()
+		return mcp.BrowserMain(ctx, args[1:], version)
 	case "gate-probe":
 		return probe.Main(args[1:])
 	case "version":
@@ -54,7 +58,7 @@ func run(args []string) int {
 }
 
 func usage() int {
-	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U"+
+	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp | mcp-browser --channel-id C --api-url U"+
 		" | gate-reason | gate-probe free|held DIR | version")
 	return 2
 }

@@ -37,6 +37,7 @@ const (
 	CodeCancelled       Code = "cancelled"
 	CodeInterrupted     Code = "interrupted"
 	CodeSpoolFull       Code = "spool_full"
+	CodeOff             Code = "off"      // switched off in the settings
 	CodeDatabase        Code = "database" // Loop's own database cannot be opened, read or written
 )
 

@@ -31,6 +31,12 @@ type Callbacks interface {
 	MessageAgent(ctx context.Context, from core.Caller, agent core.ChannelID, text string) error
 }
 
+// Browsers are the channels' browsers, as their agents reach them. It is called as
+// Callbacks is. An error says that there is none; a failed action is in the result.
+type Browsers interface {
+	Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error)
+}
+
 // maxDelaySeconds bounds delay_seconds before it becomes a duration: a week is
 // longer than anything an agent has a reason to wait for.
 const maxDelaySeconds = 7 * 24 * 3600
@@ -41,6 +47,7 @@ const maxDelaySeconds = 7 * 24 * 3600
 type callbackHandler struct {
 	from      core.Caller
 	callbacks Callbacks
+	browsers  Browsers
 	log       *slog.Logger
 }
 
@@ -88,6 +95,7 @@ var guestRoutes = []guestRoute{
 		return nil, core.Fail(core.CodeForbidden, nil, "Programs of the container cannot ask for approvals.",
 			"Only the supervisor does, for a call that it holds.")
 	}},
+	{http.MethodPost, "/api/browser/action", decoded(callbackHandler.browse)},
 	{http.MethodGet, "/api/agents", func(h callbackHandler, r *http.Request, _ string) (any, error) {
 		list, err := h.callbacks.Agents(r.Context(), h.from)
 		return listed("agents", list), err
@@ -185,6 +193,26 @@ func decoded[In any](
 		}
 		return serve(h, r.Context(), id, in)
 	}
+}
+
+// browserAct is the body of /api/browser/action.
+type browserAct struct {
+	ChannelID core.ChannelID  `json:"channel_id"`
+	Action    string          `json:"action"`
+	Params    json.RawMessage `json:"params"`
+}
+
+// browse does one action in the browser of the caller's own channel.
+func (h callbackHandler) browse(ctx context.Context, _ string, in browserAct) (any, error) {
+	switch {
+	case h.browsers == nil:
+		return nil, core.Fail(core.CodeOff, nil, "There are no browsers at the moment.", "Try again later.")
+	case in.ChannelID != "" && in.ChannelID != h.from.ChannelID:
+		return nil, core.Fail(core.CodeForbidden, nil, "An agent drives the browser of its own channel only.", "Leave channel_id out.")
+	case in.Action == "":
+		return nil, core.Fail(core.CodeInvalid, nil, "The action is missing.", "")
+	}
+	return h.browsers.Agent(ctx, h.from.ChannelID, core.BrowserAction{Action: in.Action, Params: in.Params})
 }
 
 // message is the body of /api/messages, and its content alone that of a message to

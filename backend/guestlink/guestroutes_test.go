@@ -74,9 +74,17 @@ func (r *recorder) MessageAgent(_ context.Context, from core.Caller, agent core.
 	return nil
 }
 
+func (r *recorder) Agent(_ context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error) {
+	r.note(core.Caller{ChannelID: ch, RunID: "r"}, "browse", a.Action, string(a.Params))
+	if a.Action == "off" {
+		return core.BrowserResult{}, core.Fail(core.CodeOff, nil, "The browser is switched off.", "Switch it on.")
+	}
+	return core.BrowserResult{Error: "Nothing answers there."}, nil
+}
+
 func TestCallbackRoutes(t *testing.T) {
 	rec := &recorder{}
-	_, g := open(t, guestlink.Options{Callbacks: rec}, idle)
+	_, g := open(t, guestlink.Options{Callbacks: rec, Browsers: rec}, idle)
 	c := g.client(t)
 	for _, k := range []struct {
 		method, path, body string
@@ -105,6 +113,11 @@ func TestCallbackRoutes(t *testing.T) {
 		{"GET", "/api/agents", "", 200, `"agents":[]`, `agents`},
 		{"POST", "/api/agents/a1/message", `{"content":"psst"}`, 200, "ok", `tell "a1" "psst"`},
 		{"POST", "/api/agents/a1/message", `{"content":"` + strings.Repeat("x", wire.MaxCallbackBody) + `"}`, 413, "too large", ""},
+		{"POST", "/api/browser/action", `{"channel_id":"","action":"navigate","params":{"url":"x"}}`, 200, `"error":"Nothing answers there."`, `browse "navigate" "{\"url\":\"x\"}"`},
+		{"POST", "/api/browser/action", `{"action":"off"}`, 503, "switched off. Switch it on.", `browse "off" ""`},
+		{"POST", "/api/browser/action", `{"channel_id":"another","action":"navigate"}`, 403, "own channel", ""},
+		{"POST", "/api/browser/action", `{"params":{}}`, 400, "missing", ""},
+		{"POST", "/api/browser/action", `{"action":7}`, 400, "JSON", ""},
 		// An agent can neither ask for an approval nor answer one.
 		{"POST", "/api/gate/container-approval", `{"kind":"file","target":"/x","message":"","cache_key":""}`, 403, "Only the supervisor", ""},
 		// These use another method on a known route, or no route at all.

@@ -29,6 +29,7 @@ type Dialer interface {
 // Options of one link.
 type Options struct {
 	Callbacks    Callbacks
+	Browsers     Browsers     // nil: none
 	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
 	Gate         Gate         // nil: what the container holds is denied there
 	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”

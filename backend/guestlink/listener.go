@@ -39,6 +39,7 @@ type Runs interface {
 type ListenerOptions struct {
 	Home      string // Loop's folder
 	Callbacks Callbacks
+	Browsers  Browsers // nil: none
 	Runs      Runs
 	Network   Network
 	Log       *slog.Logger
@@ -207,7 +208,7 @@ func (l *Listener) open(host string) error {
 		}
 	}
 	l.host = host
-	l.server = ServeTCP(ln, TCPOptions{Key: core.Secret(st.Key), Callbacks: l.o.Callbacks, Live: l.live, Log: l.o.Log})
+	l.server = ServeTCP(ln, TCPOptions{Key: core.Secret(st.Key), Callbacks: l.o.Callbacks, Browsers: l.o.Browsers, Live: l.live, Log: l.o.Log})
 	l.o.Log.Info("guest callbacks over tcp", "addr", ln.Addr().String())
 	return nil
 }

@@ -36,6 +36,7 @@ type Waker interface {
 type Opener struct {
 	Dialer    Dialer
 	Callbacks Callbacks
+	Browsers  Browsers // nil: none
 	DemoModel http.Handler
 	Gate      Gate // asked for the life of each link; nil: nobody is
 	Network   Network
@@ -58,7 +59,7 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 			return nil, fmt.Errorf("wait for the container: %w", err)
 		}
 		link, err := Open(ctx, o.Dialer, c.ID, Options{
-			Callbacks: o.Callbacks, DemoModel: o.DemoModel, Gate: o.Gate, GatewayIP: gateway, Log: o.Log,
+			Callbacks: o.Callbacks, Browsers: o.Browsers, DemoModel: o.DemoModel, Gate: o.Gate, GatewayIP: gateway, Log: o.Log,
 		})
 		if err == nil {
 			return link, nil

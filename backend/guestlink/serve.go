@@ -31,11 +31,11 @@ func (l *Link) handler() http.Handler {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/api/"):
 			who, ok := l.askers.find(r)
-			if !ok {
+			if !ok || who.caller.ChannelID == "" { // a browser asks for nothing
 				writeError(w, http.StatusForbidden, "the program that asks is none of a run or a terminal that Loop knows")
 				return
 			}
-			callbackHandler{from: who.caller, callbacks: l.opts.Callbacks, log: l.opts.Log}.ServeHTTP(w, r)
+			callbackHandler{from: who.caller, callbacks: l.opts.Callbacks, browsers: l.opts.Browsers, log: l.opts.Log}.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/runs/"):
 			l.askers.serveModel(w, r)
 		default:
@@ -71,6 +71,8 @@ func statusOf(err error) int {
 		return http.StatusConflict
 	case core.CodeForbidden:
 		return http.StatusForbidden
+	case core.CodeOff:
+		return http.StatusServiceUnavailable
 	case core.CodeTooMany:
 		return http.StatusTooManyRequests
 	}

@@ -39,6 +39,7 @@ type TCPOptions struct {
 	// container that outlives Loop is known again at the next start.
 	Key       core.Secret
 	Callbacks Callbacks
+	Browsers  Browsers // nil: none
 	// Live says whether a run may still ask; it is asked with each request. An
 	// error refuses the request and keeps the token.
 	Live func(ctx context.Context, run core.RunID) (bool, error)
@@ -205,7 +206,7 @@ func (t *TCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		unauthorized(w)
 		return
 	}
-	callbackHandler{from: from, callbacks: t.o.Callbacks, log: t.o.Log}.ServeHTTP(w, r)
+	callbackHandler{from: from, callbacks: t.o.Callbacks, browsers: t.o.Browsers, log: t.o.Log}.ServeHTTP(w, r)
 }
 
 func unauthorized(w http.ResponseWriter) {

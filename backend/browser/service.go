@@ -1,0 +1,176 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Driver drives one Chromium. Methods may be called from any goroutine.
+type Driver interface {
+	// Do answers within half a minute; a failure is a sentence in the result.
+	Do(ctx context.Context, a core.BrowserAction) core.BrowserResult
+	Input(in core.BrowserInput) // takes no time
+	SetView(v core.BrowserView) error
+	Cast(on bool, quality int) // pictures of the active page, to Hooks.Frame
+	Done() <-chan struct{}     // closed when Chromium is gone
+}
+
+// Page is what is known of the pages of one Chromium.
+type Page interface {
+	Tabs() []core.BrowserTab
+	Dialog() (core.BrowserDialog, bool)
+	Console(after int64) []core.BrowserLine
+	Requests(after int64) []core.BrowserRequest
+}
+
+// Running is a Chromium that was started. Close ends it and everything of it.
+type Running struct {
+	Driver  Driver
+	Page    Page
+	Watched func(ctx context.Context, on bool) error // more processor time, or less
+	Notices []string
+	Close   func() error
+}
+
+// Hooks are what a running Chromium calls, from goroutines of its own; they do not block.
+type Hooks struct {
+	Frame   func(core.BrowserFrame)
+	Changed func()
+}
+
+// Settings are those of a channel's browser.
+type Settings struct {
+	Enabled bool
+	Idle    time.Duration // without an act and without a pane, after which it ends
+}
+
+// Options of a Service; all are required.
+type Options struct {
+	// Launch starts a channel's browser; fresh forgets its profile. Errors are *core.Failure.
+	Launch   func(ctx context.Context, ch core.ChannelID, fresh bool, h Hooks) (Running, error)
+	Settings func(ctx context.Context, ch core.ChannelID) (Settings, error)
+	// AgentActions are the names of what an agent may ask for; what only a pane may is in
+	// none of them.
+	AgentActions map[string]bool
+	Now          func() time.Time
+	Log          *slog.Logger
+}
+
+const (
+	// actTimeout bounds one act, whoever has gone meanwhile.
+	actTimeout = 90 * time.Second
+	// handTimeout is how long an act of the agent waits for the person to give back.
+	handTimeout = 100 * time.Second
+	// sweepEvery is the pace at which unused browsers are looked for.
+	sweepEvery = 15 * time.Second
+	// castQuality is of the JPEGs of a moving page: 60 is 145 to 220 KB at 1280×720 and
+	// reaches 58 frames a second, measured; a still is sent sharp.
+	castQuality = 60
+)
+
+// Service has the browsers of all channels. Methods may be called from any goroutine.
+type Service struct {
+	o    Options
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[core.ChannelID]*session
+}
+
+// New returns a Service without browsers.
+func New(o Options) *Service {
+	s := &Service{o: o, sessions: map[core.ChannelID]*session{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Run ends browsers that nobody uses, until ctx ends; it returns nil then.
+func (s *Service) Run(ctx context.Context) error {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			for _, c := range s.all() {
+				c.endUnused(ctx)
+			}
+		}
+	}
+}
+
+// Close ends every browser and waits.
+func (s *Service) Close() error {
+	s.stop()
+	var errs []error
+	for _, c := range s.all() {
+		errs = append(errs, c.shut(core.BrowserIdle, nil))
+	}
+	s.work.Wait()
+	return errors.Join(errs...)
+}
+
+func (s *Service) all() (out []*session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.sessions {
+		out = append(out, c)
+	}
+	return out
+}
+
+func (s *Service) session(ch core.ChannelID) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.sessions[ch]
+	if c == nil {
+		c = newSession(s, ch)
+		s.sessions[ch] = c
+		s.work.Go(c.tell)
+	}
+	return c
+}
+
+// Step says how the image is built that a start waits for.
+func (s *Service) Step(text string) {
+	for _, c := range s.all() {
+		c.step(text)
+	}
+}
+
+var errOff = core.Fail(core.CodeOff, nil, "The browser is switched off for this channel.",
+	"Set browser_enabled to true in the settings.")
+
+// Agent does what an agent's tool asks for. The error says that there is no browser for
+// it at all; what went wrong in it is a sentence in the result.
+func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error) {
+	set, err := s.o.Settings(ctx, ch)
+	if err != nil {
+		return core.BrowserResult{}, err
+	}
+	if !set.Enabled {
+		return core.BrowserResult{}, errOff
+	}
+	if !s.o.AgentActions[a.Action] {
+		return core.BrowserResult{Error: fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))}, nil
+	}
+	return s.session(ch).agent(ctx, a), nil
+}
+
+// cut shortens what is quoted.
+func cut(text string, runes int) string {
+	r := []rune(text)
+	if len(r) <= runes {
+		return text
+	}
+	return string(r[:runes]) + "…"
+}

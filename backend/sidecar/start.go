@@ -1,0 +1,298 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/egress"
+	"loop/backend/provision"
+)
+
+const (
+	// readyTimeout is far more than Chromium takes to answer its first command, 0.2 to
+	// 0.6 s at half a processor.
+	readyTimeout = 30 * time.Second
+	// endTimeout bounds the end of a container.
+	endTimeout = 20 * time.Second
+	// maxReason bounds what is read of Chromium's last words, in bytes.
+	maxReason = 64 << 10
+)
+
+// Provision makes containers; package provision has it.
+type Provision interface {
+	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
+}
+
+// Containers knows those of this Loop folder; package registry has it.
+type Containers interface {
+	List() []core.Container
+	Remove(ctx context.Context, id core.ContainerID) error
+}
+
+// Links opens the link into a container.
+type Links interface {
+	Open(ctx context.Context, c core.Container) (core.Link, error)
+}
+
+// Engine changes the limits of a container that runs.
+type Engine interface {
+	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
+}
+
+// Options of a Starter; all but Ask are required.
+type Options struct {
+	Provision  Provision
+	Containers Containers
+	Links      Links
+	Engine     Engine
+	Channel    func(ctx context.Context, id core.ChannelID) (core.Channel, error)
+	// CPUs are what a browser of the channel gets while nobody watches, and while a pane does.
+	CPUs func(ctx context.Context, ch core.Channel) (alone, watched float64)
+	// Ask decides about a site that a channel's browser connects to for the first time since it was
+	// started; nil allows.
+	Ask func(ctx context.Context, ch core.ChannelID, host string, port uint16) error
+	Log *slog.Logger
+}
+
+// Starter starts browsers. Methods may be called from any goroutine.
+type Starter struct{ o Options }
+
+// New returns a Starter, which starts nothing by itself.
+func New(o Options) *Starter { return &Starter{o} }
+
+// Sidecar is one Chromium that runs. Whoever started it closes it.
+type Sidecar struct {
+	Notices []string // in sentences, for the person
+
+	s       *Starter
+	channel core.Channel
+	lease   *provision.Lease
+	id      core.SpawnID
+	in      io.WriteCloser
+	out     io.ReadCloser
+	done    chan struct{} // closed when Chromium has ended
+	life    context.Context
+	end     context.CancelFunc
+	waiting sync.WaitGroup
+}
+
+// Start makes the channel's container and starts Chromium in it. A container of the
+// channel's browser that is left from before goes first: there is one. fresh forgets the
+// profile. Errors are *core.Failure; with one, nothing is left.
+func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *Sidecar, err error) {
+	ch, err := s.o.Channel(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range s.o.Containers.List() {
+		if c.Type == core.TypeChrome && c.ChannelID == id {
+			if err := s.o.Containers.Remove(ctx, c.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+				return nil, fmt.Errorf("remove the browser's earlier container: %w", err)
+			}
+		}
+	}
+	lease, err := s.o.Provision.Ensure(ctx, provision.Want{
+		Channel: ch, Type: core.TypeChrome, Holder: core.Holder{Kind: core.HolderBrowser, ID: string(id)}, Link: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Sidecar{s: s, channel: ch, lease: lease, Notices: lease.Why.Notices}
+	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	why, err := c.launch(ctx, fresh, true)
+	if err != nil && strings.Contains(why, "No usable sandbox") {
+		c.Notices = append(c.Notices, "Chromium runs without its own sandbox, which this engine does not let it have: the container alone holds its pages.")
+		why, err = c.launch(ctx, false, false)
+	}
+	if err != nil {
+		return nil, startFailure(err, why)
+	}
+	return c, nil
+}
+
+func startFailure(err error, why string) error {
+	if f := core.AsFailure(err); f.Code != core.CodeInternal {
+		return f
+	}
+	f := core.Fail(core.CodeInternal, err, "Chromium did not start.", "Look at the detail; “Restart” in the browser's pane tries again.")
+	f.Detail = strings.ToValidUTF8(strings.TrimSpace(err.Error()+"\n"+why), "\uFFFD")
+	return f
+}
+
+// launch starts Chromium and returns when it answers. With an error, why has its words.
+func (c *Sidecar) launch(ctx context.Context, fresh, sandboxed bool) (why string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	script := prepare
+	if fresh {
+		script = wipe
+	}
+	link := c.lease.Link
+	c.id = core.SpawnID(core.NewID())
+	// Without a channel it may ask Loop for nothing: what it has is a way out.
+	link.Admit(c.id, core.Identity{Egress: c.wayOut()})
+	_, err = link.Spawn(ctx, core.SpawnRequest{
+		ID: c.id, Argv: append([]string{"/bin/sh", "-c", script, "chromium"}, arguments(sandboxed)...), Dir: "/", Stdio: core.StdioPipes,
+		Pipes: []core.SpawnPipe{{FD: commandsFD}, {FD: answersFD, Write: true}},
+	})
+	if err != nil {
+		return "", fmt.Errorf("start Chromium: %w", err)
+	}
+	if c.in, err = link.Feed(c.life, c.id, commandsFD); err != nil {
+		return "", fmt.Errorf("open the pipe of commands: %w", err)
+	}
+	if c.out, err = link.ReadHeld(c.life, c.id, fmt.Sprint(answersFD), 0); err != nil {
+		return "", fmt.Errorf("open the pipe of answers: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.out.Close() })
+	err = answers(c.in, c.out)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_, _ = c.in.Close(), c.out.Close()
+		c.in, c.out = nil, nil
+		return c.lastWords(), fmt.Errorf("wait for Chromium: %w", err)
+	}
+	done, id := make(chan struct{}), c.id
+	c.done = done
+	c.waiting.Go(func() {
+		defer close(done)
+		_, _ = link.Wait(c.life, id) // or the link, or the life of this ends
+	})
+	return "", nil
+}
+
+// answers asks for the version, as the first command, and reads its answer to the end.
+// Not a byte more is read: the rest is the driver's.
+func answers(in io.Writer, out io.Reader) error {
+	if _, err := io.WriteString(in, `{"id":1,"method":"Browser.getVersion"}`+"\x00"); err != nil {
+		return err
+	}
+	one := make([]byte, 1)
+	for range maxReason {
+		if _, err := io.ReadFull(out, one); err != nil {
+			return err
+		}
+		if one[0] == 0 {
+			return nil
+		}
+	}
+	return errors.New("its first answer has no end")
+}
+
+// lastWords ends a Chromium that did not come up, and returns what it has said.
+func (c *Sidecar) lastWords() string {
+	ctx, cancel := context.WithTimeout(c.life, endTimeout)
+	defer cancel()
+	link := c.lease.Link
+	if err := link.Kill(ctx, c.id); err != nil {
+		return ""
+	}
+	r, err := link.Read(ctx, c.id, "err", 0)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = r.Close() }()
+	text, _ := io.ReadAll(io.LimitReader(r, maxReason))
+	_ = link.Forget(ctx, c.id)
+	return string(text)
+}
+
+// Pipe returns both ends of the DevTools protocol: what Chromium says, and where it
+// reads. They are the caller's to close.
+func (c *Sidecar) Pipe() (io.ReadCloser, io.WriteCloser) { return c.out, c.in }
+
+// Done is closed when Chromium has ended, or cannot be reached any more.
+func (c *Sidecar) Done() <-chan struct{} { return c.done }
+
+// Watched gives Chromium the processor time that it has while a pane shows it, or takes
+// it back: at half a processor a page moves at ten frames a second.
+func (c *Sidecar) Watched(ctx context.Context, on bool) error {
+	alone, watched := c.s.o.CPUs(ctx, c.channel)
+	limits := core.Limits{CPUs: alone}
+	if on {
+		limits.CPUs = watched
+	}
+	if err := c.s.o.Engine.Update(ctx, c.lease.Container.ID, limits); err != nil {
+		return fmt.Errorf("change the browser's limits: %w", err)
+	}
+	return nil
+}
+
+// Close ends Chromium and its container.
+func (c *Sidecar) Close() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.life), endTimeout)
+	defer cancel()
+	c.end()
+	err := c.lease.Release(ctx, core.Ending{Now: true})
+	c.waiting.Wait()
+	return err
+}
+
+// wayOut serves the connections of this browser: to public sites, and to what the
+// channel's agents serve.
+func (c *Sidecar) wayOut() func(context.Context, net.Conn) {
+	o := egress.Options{Log: c.s.o.Log, Inside: func(ctx context.Context, port uint16) (net.Conn, error) {
+		return c.s.inside(ctx, c.channel.ID, port)
+	}}
+	if ask := c.s.o.Ask; ask != nil {
+		o.Ask = func(ctx context.Context, host string, port uint16) error { return ask(ctx, c.channel.ID, host, port) }
+	}
+	return egress.New(o).Serve
+}
+
+// inside connects to a port in one of the channel's containers: the one that was made
+// last and listens there.
+func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (net.Conn, error) {
+	list := s.o.Containers.List()
+	slices.Reverse(list) // oldest first
+	errs := []error{core.ErrNotFound}
+	for _, c := range list {
+		if c.ChannelID != ch || c.Status != core.ContainerRunning || c.Type == core.TypeChrome {
+			continue
+		}
+		link, err := s.o.Links.Open(ctx, c)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		conn, err := link.Dial(ctx, port)
+		if err != nil {
+			errs = append(errs, err, link.Close())
+			continue
+		}
+		return &linked{Conn: conn, leave: sync.OnceValue(link.Close)}, nil
+	}
+	return nil, errors.Join(errs...)
+}
+
+// linked is a connection with the link it goes over.
+type linked struct {
+	net.Conn
+	leave func() error // once
+}
+
+func (l *linked) Close() error { return errors.Join(l.Conn.Close(), l.leave()) }
+
+// CloseWrite ends one direction.
+func (l *linked) CloseWrite() error {
+	if h, ok := l.Conn.(interface{ CloseWrite() error }); ok {
+		return h.CloseWrite()
+	}
+	return l.Close()
+}
