@@ -43,6 +43,9 @@ type Config struct {
 
 	ImageTools ImageTools `json:"image_tools"`
 
+	BrowserEnabled bool    `json:"browser_enabled" default:"true" project:"tighten"`
+	Browser        Browser `json:"browser"`
+
 	InheritMounts bool           `json:"inherit_mounts" default:"true" project:"trust" only:"project"`
 	Mounts        []string       `json:"mounts" merge:"by target" project:"trust"`
 	CopyFiles     []string       `json:"copy_files" merge:"replace" project:"trust"`
@@ -95,6 +98,16 @@ func (t ImageTools) Off() (names []string) {
 		}
 	}
 	return names
+}
+
+// Browser bounds the browser of a channel. Half a processor draws some ten frames of a
+// moving page a second, and one and a half draw sixty, measured; Chromium with a few pages
+// runs out of less than 2048 MiB.
+type Browser struct {
+	MemoryMB    int     `json:"memory_mb" default:"2048" min:"768" max:"65536" unit:"MiB" project:"tighten"`
+	CPUs        float64 `json:"cpus" default:"0.5" min:"0.1" max:"64" unit:"CPUs" project:"tighten"`
+	WatchedCPUs float64 `json:"watched_cpus" default:"1.5" min:"0.1" max:"64" unit:"CPUs" project:"tighten"`
+	IdleSec     int     `json:"idle_sec" default:"300" min:"30" max:"86400" unit:"seconds" project:"tighten"`
 }
 
 // Terminal is how terminals behave.
@@ -186,8 +199,6 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 var later = map[string]string{
 	"agentgate":         "the gate's settings are those of gates.agentgate",
 	"docker_proxy":      "agents have no access to the container engine in this version",
-	"browser":           "",
-	"browser_enabled":   "",
 	"keep_mcp_configs":  "a run's MCP settings are in memory in its container, and go with the run",
 	"poll_interval_sec": "", "workflow_bash_local": "",
 	"memory": "", "review": "", "github": "", "prompt_shortcuts": "", "bash_shortcuts": "", "chat_components": "",

@@ -41,6 +41,14 @@ func (e Effective) Container() sandbox.Settings {
 	return s
 }
 
+// BrowserContainer lists the settings that make the container of a browser, each with its origin.
+func (e Effective) BrowserContainer() sandbox.BrowserSettings {
+	b := e.Config.Browser
+	return sandbox.BrowserSettings{
+		MemoryMB: made(e, "browser.memory_mb", b.MemoryMB), CPUs: made(e, "browser.cpus", b.CPUs),
+	}
+}
+
 func made[T any](e Effective, name string, v T) sandbox.Setting[T] {
 	return sandbox.Setting[T]{Value: v, From: e.Origins[name]}
 }

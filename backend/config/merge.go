@@ -99,6 +99,8 @@ func same(a, b reflect.Value) bool {
 // tightens reports whether now allows an agent no more than old.
 func tightens(f Field, old, now reflect.Value) bool {
 	switch old.Kind() {
+	case reflect.Bool: // browser_enabled: less is off
+		return old.Bool() || !now.Bool()
 	case reflect.Int:
 		return cmp.Compare(now.Int(), old.Int()) <= 0
 	case reflect.Float64:

@@ -151,7 +151,7 @@ func files(l Launch, mcp []byte) []core.SpawnFile {
 	return list
 }
 
-// mcpConfig is the CLI's MCP configuration: the built-in server unless the
+// mcpConfig is the CLI's MCP configuration: the built-in servers unless the
 // person defined one of that name, and theirs.
 func mcpConfig(l Launch, run core.Run, workDir string) ([]byte, error) {
 	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", cmp.Or(l.APIURL, "http://"+wire.RelayAddr)}
@@ -162,6 +162,9 @@ func mcpConfig(l Launch, run core.Run, workDir string) ([]byte, error) {
 		args = append(args, "--dir", workDir)
 	}
 	servers := map[string]MCPServer{"loop": {Command: wire.GuestBinary, Args: args}}
+	if l.Browser {
+		servers["loop-browser"] = MCPServer{Command: wire.GuestBinary, Args: slices.Concat([]string{"mcp-browser"}, args[1:5])}
+	}
 	maps.Copy(servers, l.MCPServers)
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {

@@ -159,7 +159,10 @@ type Launch struct {
 	// MCPServers are added to the built-in server “loop”; one of that name
 	// replaces it.
 	MCPServers map[string]MCPServer
-	// APIURL is where the built-in server calls Loop; empty is the relay.
+	// Browser adds the built-in server “loop-browser”; one of that name in MCPServers
+	// replaces it.
+	Browser bool
+	// APIURL is where the built-in servers call Loop; empty is the relay.
 	APIURL string
 	// DockerConfig is the Docker CLI's config.json for the agent, put beside the
 	// run's own files; nil leaves the agent the one in its home.

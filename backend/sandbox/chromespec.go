@@ -27,11 +27,9 @@ var chromeName = regexp.MustCompile(`^loop-chrome-[a-z0-9-]{1,40}-[0-9a-f]{6}$`)
 
 // BrowserSettings are those of a channel's browser.
 type BrowserSettings struct {
-	Enabled    Setting[bool]
-	MemoryMB   Setting[int]
-	CPUs       Setting[float64] // while nobody watches
-	WatchedCPU Setting[float64] // while a pane shows it
-	Seccomp    string           // the filter that Chromium's sandbox works under; empty is the engine's own
+	MemoryMB Setting[int]
+	CPUs     Setting[float64] // while nobody watches
+	Seccomp  string           // the filter that Chromium's sandbox works under; empty is the engine's own
 }
 
 // browserKey tells browsers of several Loop folders on one engine apart, and channels
