@@ -1,10 +1,11 @@
 // All kinds of panels. A new kind is a folder in features that has a value of this type,
 // and one line here.
 import type { PanelKind } from "../dock/panels";
+import { browserPanel } from "../features/browser/panel";
 import { decisionsPanel } from "../features/decisions/panel";
 import { waitingPanel } from "../features/gate/panel";
 import { rulesPanel } from "../features/rules/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, waitingPanel, decisionsPanel, rulesPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, waitingPanel, decisionsPanel, rulesPanel];

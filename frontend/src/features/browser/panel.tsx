@@ -1,0 +1,27 @@
+import { Globe } from "lucide-react";
+import { openPanel } from "../../dock/dock";
+import type { PanelKind } from "../../dock/panels";
+import { quietFace } from "../../dock/panels";
+import { visit } from "../../dock/visit";
+import { keys, MOD } from "../../ui/keys";
+import { BrowserPanel } from "./BrowserPanel";
+
+const BROWSER_PANEL = "browser";
+
+/** The panel of a channel's browser. */
+export const browserPanel: PanelKind<null> = {
+  kind: BROWSER_PANEL, noun: "browser",
+  render: ({ channelId }) => <BrowserPanel key={channelId} channelId={channelId} />,
+  face: () => ({ ...quietFace, title: "Browser" }),
+  icon: (_, size) => <Globe size={size} aria-hidden />,
+  store: () => ({}),
+  load: () => null,
+  key: () => BROWSER_PANEL,
+  focus: ({ id }) => visit(id, ".browser-surface", ".browser-address input", ".browser"),
+  opens: () => [{ id: "browser", name: "Open: browser", label: "Browser", icon: <Globe size={14} aria-hidden />, run: () => openPanel({ kind: BROWSER_PANEL, data: null }) }],
+  keys: {
+    heading: "In the browser",
+    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: "F6", does: "Leave the page" },
+      { keys: `${keys(MOD, "C")}, ${keys(MOD, "V")}`, does: "Copy from the page, paste into it" }],
+  },
+};

@@ -1,0 +1,48 @@
+// What goes from the page into the prompt: a screenshot, a picked element, an error.
+import type { BrowserLine, BrowserTarget } from "../../api/browser-messages";
+import { insertWord } from "../../model/files";
+import { draftsStore, toast } from "../../model/stores";
+import { focusPrompt } from "../../session/actions";
+import { bring } from "../../session/bring";
+import { draftOf, setDraft } from "../../session/drafts";
+import { isFailure, toFailure } from "../../api/failure";
+import type { BrowserPane } from "./pane";
+
+function add(channelId: string, text: string) {
+  const draft = draftOf(draftsStore.getState(), channelId);
+  setDraft(channelId, insertWord(draft, draft.length, text).text);
+}
+
+/** Puts the picture of the page into the channel's folder of pastes, and its path into the prompt. */
+export async function screenshotToPrompt(pane: BrowserPane) {
+  const blob = await pane.picture();
+  if (!blob) {
+    toast("There is no picture of the page yet.");
+    return;
+  }
+  try {
+    add(pane.channelId, await bring(pane.channelId, { file: new File([blob], "page.png", { type: "image/png" }) }));
+    toast("The screenshot's path is in the prompt.");
+    focusPrompt();
+  } catch (err) {
+    toast("The screenshot was not added.", isFailure(err) ? err : toFailure(err));
+  }
+}
+
+/** How an element is named in a prompt. */
+export function elementWords(t: BrowserTarget): string {
+  const name = t.name ? ` “${t.name.slice(0, 80)}”` : "";
+  return `[${t.role || "element"}${name}${t.selector ? ` ${t.selector}` : ""}${t.ref ? ` ref ${t.ref}` : ""}]`;
+}
+
+export function elementToPrompt(pane: BrowserPane, t: BrowserTarget) {
+  add(pane.channelId, elementWords(t));
+  focusPrompt();
+}
+
+export function errorToPrompt(pane: BrowserPane, lines: BrowserLine[]) {
+  const last = lines.findLast((l) => l.level === "error");
+  if (!last) return;
+  add(pane.channelId, `The page's console says: ${last.text.slice(0, 2000)}${last.source ? ` (${last.source})` : ""}`);
+  focusPrompt();
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { firstView } from "../../api/browser-messages";
+import { keyInput, meansOf, modifiersOf } from "./keystroke";
+import { addressParts, placed, pointOf, viewOf } from "./place";
+
+describe("the place of a page", () => {
+  it("fits the pane, and has no more pixels than two for one", () => {
+    expect(viewOf("fit", { width: 672.4, height: 502.2 }, 3, firstView)).toMatchObject({ width: 672, height: 502, scale: 2, mobile: false });
+    expect(viewOf("fit", { width: 10, height: 10 }, 1, firstView)).toMatchObject({ width: 160, height: 160 });
+    expect(viewOf("phone", { width: 672, height: 502 }, 1, { ...firstView, dark: true })).toMatchObject({ width: 390, height: 844, mobile: true, dark: true });
+  });
+  it("is never larger than it is, and stays in the middle", () => {
+    expect(placed({ width: 390, height: 844 }, { width: 800, height: 422 })).toEqual({ x: 302.5, y: 0, width: 195, height: 422 });
+    expect(placed({ width: 400, height: 300 }, { width: 800, height: 600 })).toEqual({ x: 200, y: 0, width: 400, height: 300 });
+  });
+  it.each([1, 1.5, 2])("maps points back at %s", (by) => {
+    const view = { width: 400, height: 300 };
+    const box = { x: 50, y: 10, width: 400 / by, height: 300 / by };
+    for (let i = 0; i < 100; i++) {
+      const p = { x: i * 4 + 2, y: i * 3 + 1.5 };
+      const got = pointOf({ x: box.x + p.x / by, y: box.y + p.y / by }, box, view, false);
+      expect(got?.x).toBeCloseTo(p.x, 6);
+      expect(got?.y).toBeCloseTo(p.y, 6);
+    }
+    expect(pointOf({ x: 49, y: 20 }, box, view, false)).toBeNull();
+    expect(pointOf({ x: 9999, y: 20 }, box, view, true)?.x).toBe(399);
+  });
+  it.each([
+    ["http://localhost:3000/login?a=1", { chip: "preview", host: "localhost:3000", rest: "/login?a=1" }],
+    ["http://[::1]:80/", { chip: "preview", host: "[::1]:80", rest: "" }],
+    ["http://preview.api:8080/x", { chip: "preview", host: "preview.api:8080", rest: "/x" }],
+    ["https://user:pw@example.com/", { chip: "", host: "example.com", rest: "" }],
+    ["about:blank", { chip: "", host: "", rest: "" }],
+    ["chrome://crash/", { chip: "", host: "chrome:crash", rest: "" }],
+    ["nonsense", { chip: "", host: "nonsense", rest: "" }],
+  ])("shows the address %s", (url, parts) => expect(addressParts(url)).toEqual(parts));
+});
+
+const key = (k: string, on: Partial<Record<"altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "altGraph", boolean>> = {}) => ({
+  key: k, code: "KeyX", keyCode: 88, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false, ...on,
+});
+
+describe("keys", () => {
+  it("write characters unless a modifier makes a command of them", () => {
+    expect(keyInput(key("é"), true, false)).toMatchObject({ kind: "keydown", text: "é", modifiers: 0 });
+    expect(keyInput(key("@", { ctrlKey: true, altKey: true, altGraph: true }), true, false)).toMatchObject({ text: "@", modifiers: 0 });
+    expect(keyInput(key("a", { ctrlKey: true }), true, false)).not.toHaveProperty("text");
+    expect(keyInput(key("a", { metaKey: true }), true, true)).toMatchObject({ modifiers: 2 });
+    expect(keyInput(key("Enter"), true, false)).toMatchObject({ text: "\r" });
+    expect(keyInput(key("x"), false, false)).toEqual({ kind: "keyup", key: "x", code: "KeyX", key_code: 88, modifiers: 0 });
+    expect(modifiersOf(key("x", { altKey: true, shiftKey: true }), false)).toBe(9);
+  });
+  it("keep the app's own for the app", () => {
+    expect(meansOf(key("F6"), false)).toBe("app");
+    expect(meansOf(key("P", { ctrlKey: true, shiftKey: true }), false)).toBe("app");
+    expect(meansOf(key("G", { ctrlKey: true, shiftKey: true }), false)).toBe("baton");
+    expect(meansOf(key("c", { ctrlKey: true }), false)).toBe("copy");
+    expect(meansOf(key("c", { ctrlKey: true }), true)).toBe("none");
+    expect(meansOf(key("v", { metaKey: true }), true)).toBe("paste");
+    expect(meansOf(key("l", { ctrlKey: true }), false)).toBe("none");
+  });
+});
