@@ -48,6 +48,7 @@ type Options struct {
 	Terminals  Terminals
 	Screens    Screens
 	Recordings Recordings
+	Browsers   Browsers
 	Approvals  bind.GateService // nil: there is no gate
 }
 
@@ -81,6 +82,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("POST /api/call/{method}", s.owner(s.serveCall))
 	mux.HandleFunc("GET /api/ws", s.owner(s.serveEvents))
 	mux.HandleFunc("GET /api/ws/terminal", s.owner(s.serveTerminal))
+	mux.HandleFunc("GET /api/ws/browser", s.owner(s.serveBrowser))
 	mux.HandleFunc("GET /api/gate/approvals", s.owner(s.listApprovals))
 	mux.HandleFunc("POST /api/gate/approvals/{id}", s.owner(s.answerApproval))
 	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))

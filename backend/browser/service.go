@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +58,7 @@ type Options struct {
 	Settings func(ctx context.Context, ch core.ChannelID) (Settings, error)
 	// AgentActions are the names of what an agent may ask for; what only a pane may is in
 	// none of them.
-	AgentActions map[string]bool
+	AgentActions []string
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -160,7 +161,7 @@ func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAc
 	if !set.Enabled {
 		return core.BrowserResult{}, errOff
 	}
-	if !s.o.AgentActions[a.Action] {
+	if !slices.Contains(s.o.AgentActions, a.Action) {
 		return core.BrowserResult{Error: fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))}, nil
 	}
 	return s.session(ch).agent(ctx, a), nil

@@ -15,8 +15,10 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"loop/agentimage"
 	"loop/backend/api"
 	"loop/backend/bind"
+	"loop/backend/browser"
 	"loop/backend/bus"
 	"loop/backend/callbacks"
 	"loop/backend/channels"
@@ -78,6 +80,7 @@ type Daemon struct {
 	engine     *engine.Docker
 	health     *engine.Health
 	images     *imagebuild.Service
+	chromes    *imagebuild.Service // the browser's image
 	containers *registry.Registry
 	provision  *provision.Service
 	runner     *runner.Service
@@ -85,6 +88,7 @@ type Daemon struct {
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
+	browsers   *browser.Service
 	gate       *gate.Service
 	decisions  rulebook.Decisions
 	ruleHits   *rulebook.Hits
@@ -178,6 +182,14 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
 		},
 	})
+	d.chromes = imagebuild.New(imagebuild.Options{
+		Engine: d.engine, Recipe: agentimage.Chrome, LocalCA: imagebuild.LocalCADir, Log: d.log,
+		Settings: func() imagebuild.Settings {
+			c := d.settings.Current()
+			return imagebuild.Settings{NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles}
+		},
+		Publish: d.tellBrowserImage,
+	})
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
 		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
@@ -193,7 +205,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate,
+		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: panes{d.browsers},
 		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
@@ -209,8 +221,9 @@ type lateCallbacks struct{ *callbacks.Service }
 
 func (d *Daemon) assembleRuns() {
 	d.callbacks = &lateCallbacks{}
+	d.browsers = d.newBrowsers()
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
-		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
+		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Network: d.engine, Log: d.log,
 	})
 	answers := &rulebook.Answers{Home: d.home, Settings: d.settings, Channels: d.store}
 	audit := auditlog.Open(filepath.Join(d.home, "gate", "audit"))
@@ -236,13 +249,13 @@ func (d *Daemon) assembleRuns() {
 	wanted(d.settings.Current().Gates.AgentGate)
 	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })
 	d.links = guestlink.NewPool(&guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
+		Dialer: d.engine, Callbacks: d.callbacks, Browsers: d.browsers, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,
 	})
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
 		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
-		Images: d.images, Engine: d.engine, Health: d.health,
+		Images: d.images, Browsers: d.chromes, Engine: d.engine, Health: d.health,
 		Computer: computer, Containers: d.containers, Links: d.links, Log: d.log,
 	})
 	d.runner = runner.New(runner.Ports{
@@ -377,6 +390,7 @@ func (d *Daemon) Start() error {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
 	d.background("terminals", d.terminals.Run)
+	d.background("browsers", d.browsers.Run)
 	if d.opts.Window != nil {
 		d.work.Go(func() { d.life.Watch(d.ctx) })
 		d.background("dialogs", d.presentDialogs)
@@ -435,8 +449,14 @@ func (d *Daemon) Close() error {
 		if d.images != nil {
 			d.images.Close()
 		}
+		if d.chromes != nil {
+			d.chromes.Close()
+		}
 		if d.api != nil {
 			errs = append(errs, d.api.Close())
+		}
+		if d.browsers != nil {
+			errs = append(errs, d.browsers.Close())
 		}
 		if d.terminals != nil {
 			errs = append(errs, d.terminals.Close())

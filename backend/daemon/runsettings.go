@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loop/agentimage"
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/gate"
@@ -58,7 +59,9 @@ func (s settingsReader) ForChannel(_ context.Context, ch core.Channel) (provisio
 }
 
 func valuesOf(e config.Effective) provision.Values {
-	return provision.Values{Container: e.Container(), Notices: waiting(e.Pending)}
+	b := provision.Browser{Container: e.BrowserContainer(), Image: agentimage.Chrome.Ref}
+	b.Container.Seccomp = agentimage.ChromeSeccomp
+	return provision.Values{Container: e.Container(), Browser: b, Notices: waiting(e.Pending)}
 }
 
 // waiting says what of the project's settings is left out of a run.

@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"loop/backend/api"
+	"loop/backend/browser"
+	"loop/backend/chrome"
+	"loop/backend/core"
+	"loop/backend/sidecar"
+)
+
+// newBrowsers puts the browsers of channels together: who drives, what starts Chromium,
+// and what speaks with it.
+func (d *Daemon) newBrowsers() *browser.Service {
+	return browser.New(browser.Options{
+		Launch: d.launchBrowser, AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
+		Settings: func(ctx context.Context, id core.ChannelID) (browser.Settings, error) {
+			ch, err := d.store.Channel(ctx, id)
+			if err != nil {
+				return browser.Settings{}, err
+			}
+			e, err := settingsReader{from: d.settings}.read(ch)
+			return browser.Settings{Enabled: e.Config.BrowserEnabled, Idle: time.Duration(e.Config.Browser.IdleSec) * time.Second}, err
+		},
+	})
+}
+
+// launchBrowser starts Chromium in its container and takes it over.
+func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
+	starter := sidecar.New(sidecar.Options{
+		Provision: d.provision, Containers: d.containers, Links: d.links, Engine: d.engine, Channel: d.store.Channel, Log: d.log,
+		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
+			b := d.settings.Effective(ch).Config.Browser
+			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
+		},
+	})
+	car, err := starter.Start(ctx, id, fresh)
+	if err != nil {
+		return run, err
+	}
+	out, in := car.Pipe()
+	b, err := chrome.Open(ctx, out, in, chrome.Options{Frame: h.Frame, Changed: h.Changed, Log: d.log})
+	if err != nil {
+		return run, errors.Join(err, car.Close())
+	}
+	return browser.Running{
+		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices,
+		Close: func() error { return errors.Join(car.Close(), b.Close()) },
+	}, nil
+}
+
+// tellBrowserImage has panes whose browser starts show how its image is built.
+func (d *Daemon) tellBrowserImage(st core.ImageStatus) {
+	if st.State == core.ImageBuilding && d.browsers != nil {
+		d.browsers.Step(st.Step)
+	}
+}
+
+// panes hands the panes of browsers to the listener.
+type panes struct{ *browser.Service }
+
+func (p panes) Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (api.BrowserViewer, error) {
+	v, err := p.Service.Watch(ctx, ch, view)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
