@@ -149,6 +149,7 @@ type BrowserLine struct {
 // BrowserRequest is one exchange of a page with the network.
 type BrowserRequest struct {
 	Seq    int64  `json:"seq"`
+	Rev    int64  `json:"rev"`  // grows with each change of any exchange; Seq at first
 	Time   int64  `json:"time"` // ms since the epoch
 	Method string `json:"method"`
 	URL    string `json:"url"`

@@ -1,0 +1,224 @@
+package chrome
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"loop/backend/core"
+)
+
+const (
+	restAfter    = 800 * time.Millisecond // without a new frame, before a sharp still
+	sharpQuality = 90
+	castQuality  = 60
+	maxShots     = 3 // pictures of the cast that wait; Chromium sends few without an answer
+)
+
+var castSeed = maphash.MakeSeed()
+
+// caster shows the active tab. Its goroutine attaches a session of its own to the tab, so
+// that pictures never wait for a page's other events.
+type caster struct {
+	b    *Browser
+	wake chan struct{}
+
+	mu      sync.Mutex
+	on      bool
+	quality int
+	round   int64 // grows when the cast has to begin anew
+	session string
+	frames  []shot
+}
+
+// shot is a picture as it came.
+type shot struct {
+	session string
+	id      int64
+	data    []byte // base64
+	at      time.Time
+}
+
+func newCaster(b *Browser) *caster {
+	return &caster{b: b, wake: make(chan struct{}, 1), quality: castQuality}
+}
+
+// Cast switches the pictures of the active tab on or off. quality is that of JPEG, 1 to
+// 100; 0 is 60. The cast follows when another tab becomes the active one.
+func (b *Browser) Cast(on bool, quality int) {
+	if quality == 0 {
+		quality = castQuality
+	}
+	c := b.cast
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	quality = min(max(quality, 1), 100)
+	if c.on == on && c.quality == quality {
+		return
+	}
+	c.on, c.quality = on, quality
+	c.round++
+	c.signal()
+}
+
+// again begins the cast anew: the tab or its size is another one.
+func (c *caster) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.round++
+	c.signal()
+}
+
+func (c *caster) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Browser) castFrame(e event) {
+	var p struct {
+		Data      string `json:"data"`
+		SessionID int64  `json:"sessionId"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	c := b.cast
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.session != c.session {
+		return
+	}
+	if len(c.frames) >= maxShots { // the newest wins
+		c.acknowledge(c.frames[0])
+		c.frames = c.frames[1:]
+	}
+	c.frames = append(c.frames, shot{e.session, p.SessionID, []byte(p.Data), time.Now()})
+	c.signal()
+}
+
+func (c *caster) acknowledge(s shot) {
+	c.b.conn.start(s.session, page.CommandScreencastFrameAck, obj{"sessionId": s.id}, nil)
+}
+
+// run follows the active tab until the connection ends.
+func (c *caster) run() {
+	ctx, cancel := c.b.context(context.Background())
+	defer cancel()
+	var (
+		round int64
+		last  uint64 // of the last frame that was handed on
+		rest  = time.NewTimer(time.Hour)
+		due   bool // a sharp still is
+	)
+	rest.Stop()
+	defer rest.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		case <-rest.C:
+			if due {
+				due = false
+				c.still(ctx)
+			}
+			continue
+		}
+		c.mu.Lock()
+		now, on, quality := c.round, c.on, c.quality
+		frames := c.frames
+		c.frames = nil
+		c.mu.Unlock()
+		if now != round {
+			round, last, due = now, 0, false
+			for _, f := range frames {
+				c.acknowledge(f)
+			}
+			c.begin(ctx, on, quality)
+			continue
+		}
+		for _, f := range frames {
+			jpeg, err := decodePicture(f.data)
+			if err != nil {
+				c.acknowledge(f)
+				continue
+			}
+			sum := maphash.Bytes(castSeed, jpeg)
+			if sum == last { // Chromium draws again for the still itself
+				c.acknowledge(f)
+				continue
+			}
+			last, due = sum, true
+			rest.Reset(restAfter)
+			if c.b.o.Frame == nil {
+				c.acknowledge(f)
+				continue
+			}
+			c.b.o.Frame(core.BrowserFrame{JPEG: jpeg, Time: f.at.UnixMilli(), Ack: sync.OnceFunc(func() { c.acknowledge(f) })})
+		}
+	}
+}
+
+func decodePicture(data []byte) ([]byte, error) {
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+	n, err := base64.StdEncoding.Decode(out, data)
+	return out[:n], err
+}
+
+// begin ends the cast of the tab before, and starts that of the active one.
+func (c *caster) begin(ctx context.Context, on bool, quality int) {
+	b := c.b
+	c.mu.Lock()
+	old := c.session
+	c.session = ""
+	c.mu.Unlock()
+	if old != "" {
+		b.conn.start("", target.CommandDetachFromTarget, obj{"sessionId": old}, nil)
+	}
+	b.mu.Lock()
+	t := b.active
+	b.mu.Unlock()
+	if !on || t == nil {
+		return
+	}
+	var got struct {
+		SessionID string `json:"sessionId"`
+	}
+	short, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := b.conn.call(short, nil, "", target.CommandAttachToTarget, obj{"targetId": t.id, "flatten": true}, &got); err != nil {
+		return
+	}
+	c.mu.Lock()
+	c.session = got.SessionID
+	c.mu.Unlock()
+	b.conn.start(got.SessionID, page.CommandEnable, nil, nil)
+	b.conn.start(got.SessionID, page.CommandStartScreencast, obj{"format": "jpeg", "quality": quality, "everyNthFrame": 1}, nil)
+}
+
+// still hands on one sharp picture of a page at rest.
+func (c *caster) still(ctx context.Context) {
+	b := c.b
+	b.mu.Lock()
+	t := b.active
+	ok := t != nil && t.standing() == nil
+	b.mu.Unlock()
+	if !ok || b.o.Frame == nil {
+		return
+	}
+	var got page.CaptureScreenshotResult
+	short, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if err := t.call(short, page.CommandCaptureScreenshot, obj{"format": "jpeg", "quality": sharpQuality, "optimizeForSpeed": true}, &got); err != nil || !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
+		return
+	}
+	b.o.Frame(core.BrowserFrame{JPEG: got.Data, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}})
+}

@@ -1,0 +1,249 @@
+package chrome
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"loop/backend/core"
+)
+
+const (
+	keptLines = 500     // of each tab
+	maxLine   = 2 << 10 // bytes of a line
+)
+
+// consoleLog keeps the newest lines of a tab's console. It is guarded by the Browser's mu.
+type consoleLog struct{ lines []core.BrowserLine }
+
+func (c *consoleLog) add(l core.BrowserLine) {
+	if len(c.lines) >= 2*keptLines {
+		c.lines = append(c.lines[:0], c.lines[len(c.lines)-keptLines:]...)
+	}
+	c.lines = append(c.lines, l)
+}
+
+func (c *consoleLog) newest() []core.BrowserLine { return c.lines[max(len(c.lines)-keptLines, 0):] }
+
+// Console returns the kept lines of the active tab's console whose Seq is greater than
+// after. Numbers grow through all tabs, so that another tab's lines are newer too.
+func (b *Browser) Console(after int64) []core.BrowserLine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.active == nil {
+		return nil
+	}
+	var out []core.BrowserLine
+	for _, l := range b.active.console.newest() {
+		if l.Seq > after {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// logLine adds a line to the console of the tab that an event is of.
+func (b *Browser) logLine(e event, level, text, source string, millis float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.sessions[e.session]
+	if t == nil {
+		return
+	}
+	b.seq++
+	t.console.add(core.BrowserLine{Seq: b.seq, Time: int64(millis), Level: level, Text: clip(text, maxLine), Source: clip(source, 300)})
+	if t == b.active {
+		b.changed()
+	}
+}
+
+type callFrames struct {
+	CallFrames []struct {
+		URL        string `json:"url"`
+		LineNumber int
+	}
+}
+
+func (s *callFrames) source() string {
+	if s == nil || len(s.CallFrames) == 0 || s.CallFrames[0].URL == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", clip(s.CallFrames[0].URL, 250), s.CallFrames[0].LineNumber+1)
+}
+
+func (b *Browser) consoleCalled(e event) {
+	var p struct {
+		Type string
+		Args []struct {
+			remote
+			Preview *struct {
+				Properties []struct{ Name, Value, Type string }
+				Overflow   bool
+			}
+		}
+		Timestamp  float64
+		StackTrace *callFrames
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	if p.Type == "clear" {
+		return // what a page has said stays readable for whoever looks later
+	}
+	var text strings.Builder
+	for i, a := range p.Args {
+		if i > 0 {
+			text.WriteByte(' ')
+		}
+		if text.Len() > maxLine {
+			break
+		}
+		var s string
+		switch {
+		case a.Type == "string" && json.Unmarshal(a.Value, &s, loose) == nil:
+			text.WriteString(s)
+		case a.Preview != nil && a.Subtype != "error" && a.Subtype != "node":
+			text.WriteString(a.Description + " {")
+			for j, m := range a.Preview.Properties {
+				if j > 0 {
+					text.WriteString(", ")
+				}
+				text.WriteString(m.Name + ": " + m.Value)
+			}
+			if a.Preview.Overflow {
+				text.WriteString(", …")
+			}
+			text.WriteByte('}')
+		case a.UnserializableValue != "":
+			text.WriteString(a.UnserializableValue)
+		case a.Description != "":
+			text.WriteString(a.Description)
+		case len(a.Value) > 0:
+			text.Write(a.Value)
+		default:
+			text.WriteString(a.Type)
+		}
+	}
+	level := p.Type
+	switch level {
+	case "warning", "error", "debug", "info":
+	case "assert":
+		level = "error"
+	default:
+		level = "log"
+	}
+	b.logLine(e, level, text.String(), p.StackTrace.source(), p.Timestamp)
+}
+
+func (b *Browser) exceptionThrown(e event) {
+	var p struct {
+		Timestamp        float64
+		ExceptionDetails struct {
+			Text       string
+			URL        string `json:"url"`
+			LineNumber int
+			Exception  *remote
+			StackTrace *callFrames
+		}
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	d := p.ExceptionDetails
+	text := d.Text
+	if d.Exception != nil && d.Exception.Description != "" {
+		text += " " + d.Exception.Description
+	} else if d.Exception != nil && len(d.Exception.Value) > 0 {
+		text += " " + string(d.Exception.Value)
+	}
+	source := d.StackTrace.source()
+	if source == "" && d.URL != "" {
+		source = fmt.Sprintf("%s:%d", clip(d.URL, 250), d.LineNumber+1)
+	}
+	b.logLine(e, "error", text, source, p.Timestamp)
+}
+
+func (b *Browser) logAdded(e event) {
+	var p struct {
+		Entry struct {
+			Level, Text string
+			URL         string `json:"url"`
+			Timestamp   float64
+			LineNumber  *int
+		}
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	source := p.Entry.URL
+	if p.Entry.LineNumber != nil && source != "" {
+		source = fmt.Sprintf("%s:%d", clip(source, 250), *p.Entry.LineNumber+1)
+	}
+	level := p.Entry.Level
+	if level == "verbose" {
+		level = "debug"
+	}
+	b.logLine(e, level, p.Entry.Text, source, p.Entry.Timestamp)
+}
+
+// pattern is a regular expression that an agent gave; nil if it gave none.
+func pattern(s string) (*regexp.Regexp, error) {
+	if s == "" {
+		return nil, nil //nolint:nilnil // no pattern is no filter
+	}
+	if len(s) > 1000 {
+		return nil, core.Fail(core.CodeInvalid, nil, "The pattern is longer than 1000 bytes.", "Use a shorter one.")
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, core.Fail(core.CodeInvalid, err, "The pattern is not a regular expression that Go reads: "+clip(err.Error(), 200)+".", `Escape special characters with \, or leave the pattern out.`)
+	}
+	return re, nil
+}
+
+// readConsole is the console of a tab as text, the newest limit lines that fit.
+func (b *Browser) readConsole(t *tab, re *regexp.Regexp, errorsOnly, clear bool, limit int) string {
+	b.mu.Lock()
+	lines := append([]core.BrowserLine(nil), t.console.newest()...)
+	if clear {
+		t.console.lines = nil
+	}
+	b.mu.Unlock()
+	var out []string
+	for _, l := range lines {
+		if errorsOnly && l.Level != "error" {
+			continue
+		}
+		s := fmt.Sprintf("[%s] %s", l.Level, l.Text)
+		if l.Source != "" {
+			s += " (" + l.Source + ")"
+		}
+		if re == nil || re.MatchString(s) {
+			out = append(out, s)
+		}
+	}
+	return newestThatFit(out, limit, "The console has no such messages.")
+}
+
+// newestThatFit keeps the newest limit lines, in less than maxValue bytes.
+func newestThatFit(lines []string, limit int, none string) string {
+	if len(lines) == 0 {
+		return none
+	}
+	all := len(lines)
+	lines = lines[max(len(lines)-limit, 0):]
+	size := 0
+	for i := len(lines) - 1; i >= 0; i-- {
+		if size += len(lines[i]) + 1; size > maxValue {
+			lines = lines[i+1:]
+			break
+		}
+	}
+	s := strings.Join(lines, "\n")
+	if len(lines) < all {
+		s = fmt.Sprintf("(the newest %d of %d)\n", len(lines), all) + s
+	}
+	return s
+}

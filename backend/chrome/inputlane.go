@@ -1,0 +1,227 @@
+package chrome
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"loop/backend/core"
+)
+
+// Bounds of a person's input.
+const (
+	maxQueued     = 256 // movements that wait; further ones are dropped
+	maxUnanswered = 128 // that Chromium has not answered, as a page that hangs does not
+	moveTimeout   = time.Second
+	maxDelta      = 10_000
+)
+
+// inputLane sends what a person's hand does. Moves are sent one at a time, the newest
+// wins; scrolls that wait are summed. Clicks and keys are never dropped for them and keep
+// their order.
+type inputLane struct {
+	b    *Browser
+	wake chan struct{}
+
+	mu         sync.Mutex
+	queue      []core.BrowserInput
+	unanswered int
+	moving     chan struct{} // closed when the move under way was answered; nil if none is
+}
+
+func newInputLane(b *Browser) *inputLane { return &inputLane{b: b, wake: make(chan struct{}, 1)} }
+
+// Input queues a movement of a person's hand for the active tab. What does not fit, or
+// comes while a dialog is open, is dropped.
+func (b *Browser) Input(in core.BrowserInput) { b.input.push(in) }
+
+func (l *inputLane) push(in core.BrowserInput) {
+	if len(in.Text) > maxTyped || len(in.Key) > 64 || len(in.Code) > 64 || place(in.X, in.Y) != nil {
+		return
+	}
+	in.DeltaX, in.DeltaY = bounded(in.DeltaX), bounded(in.DeltaY)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.queue); n > 0 {
+		last := &l.queue[n-1]
+		if last.Kind == in.Kind && last.Modifiers == in.Modifiers {
+			switch {
+			case in.Kind == core.InputMove, in.Kind == core.InputTouch && in.Button == "move" && last.Button == "move":
+				*last = in
+				return
+			case in.Kind == core.InputScroll:
+				in.DeltaX, in.DeltaY = bounded(in.DeltaX+last.DeltaX), bounded(in.DeltaY+last.DeltaY)
+				*last = in
+				return
+			}
+		}
+		if n >= maxQueued {
+			return
+		}
+	}
+	l.queue = append(l.queue, in)
+	l.signal()
+}
+
+func bounded(d float64) float64 {
+	if d != d { // NaN
+		return 0
+	}
+	return min(max(d, -maxDelta), maxDelta)
+}
+
+func (l *inputLane) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// coalesces says whether later movements of the kind may take the place of this one.
+func coalesces(in core.BrowserInput) bool {
+	return in.Kind == core.InputMove || in.Kind == core.InputScroll || in.Kind == core.InputTouch && in.Button == "move"
+}
+
+// run sends what is queued until the connection ends.
+func (l *inputLane) run() {
+	for {
+		in, wait, ok := l.next()
+		if ok {
+			l.send(in)
+			continue
+		}
+		select {
+		case <-l.wake:
+		case <-wait:
+		case <-l.b.conn.ended:
+			return
+		}
+	}
+}
+
+// next takes what is to be sent now. A move waits while another one is under way, unless
+// a click or key waits behind it.
+func (l *inputLane) next() (in core.BrowserInput, wait <-chan struct{}, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return in, nil, false
+	}
+	in = l.queue[0]
+	if l.moving != nil && coalesces(in) {
+		urgent := false
+		for _, later := range l.queue[1:] {
+			urgent = urgent || !coalesces(later)
+		}
+		if !urgent {
+			return in, l.moving, false
+		}
+	}
+	l.queue = l.queue[1:]
+	return in, nil, true
+}
+
+func (l *inputLane) send(in core.BrowserInput) {
+	b := l.b
+	b.mu.Lock()
+	t := b.active
+	if t == nil || t.standing() != nil {
+		b.mu.Unlock()
+		return
+	}
+	commands := t.movement(in)
+	session := t.session
+	b.mu.Unlock()
+	for i, c := range commands {
+		l.mu.Lock()
+		if l.unanswered >= maxUnanswered {
+			l.mu.Unlock()
+			return
+		}
+		l.unanswered++
+		var moved chan struct{}
+		if coalesces(in) && i == len(commands)-1 {
+			moved = make(chan struct{})
+			l.moving = moved
+		}
+		l.mu.Unlock()
+		var timer *time.Timer
+		over := sync.OnceFunc(func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if moved != nil {
+				if l.moving == moved {
+					l.moving = nil
+				}
+				close(moved)
+			}
+		})
+		if moved != nil {
+			timer = time.AfterFunc(moveTimeout, over) // a page that hangs must not hold the next move forever
+		}
+		b.conn.start(session, c.method, c.params, func(answer) {
+			if timer != nil {
+				timer.Stop()
+			}
+			over()
+			l.mu.Lock()
+			l.unanswered--
+			l.mu.Unlock()
+		})
+	}
+}
+
+// movement says what a movement sends. The caller holds the Browser's mu.
+func (t *tab) movement(in core.BrowserInput) []command {
+	button, err := buttonOf(in.Button)
+	if err != nil && in.Kind != core.InputTouch {
+		return nil
+	}
+	modifiers := in.Modifiers & 15
+	count := min(max(in.ClickCount, 1), 3)
+	switch in.Kind {
+	case core.InputMove:
+		return t.pointer.moveTo(in.X, in.Y, modifiers)
+	case core.InputDown:
+		return t.pointer.press(in.X, in.Y, button, count, modifiers)
+	case core.InputUp:
+		return t.pointer.lift(in.X, in.Y, button, count, modifiers)
+	case core.InputScroll:
+		return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
+			Type: "mouseWheel", X: in.X, Y: in.Y, DeltaX: in.DeltaX, DeltaY: in.DeltaY, Modifiers: int64(modifiers), Button: input.MouseButtonNone,
+		}}}
+	case core.InputKey, core.InputKeyUp:
+		e := key{in.Key, in.Code, int64(in.KeyCode), in.Text, 0}.events(modifiers)
+		if in.Kind == core.InputKeyUp {
+			return []command{{input.CommandDispatchKeyEvent, e[1]}}
+		}
+		return []command{{input.CommandDispatchKeyEvent, e[0]}}
+	case core.InputText:
+		if in.Text == "" {
+			return nil
+		}
+		return []command{{input.CommandInsertText, obj{"text": in.Text}}}
+	case core.InputTouch:
+		points := []obj{{"x": in.X, "y": in.Y}}
+		kind := map[string]string{"start": "touchStart", "move": "touchMove", "end": "touchEnd"}[in.Button]
+		if kind == "" {
+			return nil
+		}
+		if kind == "touchEnd" {
+			points = []obj{}
+		}
+		return []command{{input.CommandDispatchTouchEvent, obj{"type": kind, "touchPoints": points, "modifiers": modifiers}}}
+	}
+	return nil
+}
+
+// scroll turns the wheel over a place.
+func (t *tab) scroll(ctx context.Context, x, y, dx, dy float64) error {
+	return t.perform(ctx, func(*pointer) []command {
+		return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
+			Type: "mouseWheel", X: x, Y: y, DeltaX: bounded(dx), DeltaY: bounded(dy), Button: input.MouseButtonNone,
+		}}}
+	})
+}

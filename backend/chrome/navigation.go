@@ -1,0 +1,299 @@
+package chrome
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"loop/backend/core"
+)
+
+const (
+	loadPatience = 15 * time.Second // for a page to load, before an action says that it still does
+	maxIcon      = 12 << 10         // bytes of a favicon; as a data: URL it is a third longer
+)
+
+// leave says for the time of an action that a page may not ask whether to stay.
+func (t *tab) leave() (done func()) {
+	t.b.mu.Lock()
+	t.leaving++
+	t.b.mu.Unlock()
+	return func() {
+		t.b.mu.Lock()
+		t.leaving--
+		t.b.mu.Unlock()
+	}
+}
+
+// navigate opens an address in a tab and waits until it has loaded.
+func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, error) {
+	address, err := navAddress(given)
+	if err != nil {
+		return "", err
+	}
+	if b.o.Allow != nil && address != "about:blank" {
+		if err := b.o.Allow(ctx, address); err != nil {
+			return "", err
+		}
+	}
+	defer t.leave()()
+	ctx, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	var got struct {
+		LoaderID   string `json:"loaderId"`
+		ErrorText  string `json:"errorText"`
+		IsDownload bool   `json:"isDownload"`
+	}
+	err = t.patient(ctx, page.CommandNavigate, obj{"url": address}, &got)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return address + " has not answered within 15 seconds; it still loads. Wait, or call page_info to see how far it is.", nil
+	case err != nil:
+		return "", err
+	case got.IsDownload:
+		return "", core.Fail(core.CodeForbidden, nil, clip(address, 300)+" is a download, which is refused.", "Fetch the file with a command in the container instead.")
+	case got.ErrorText != "":
+		return "", netFailure(address, got.ErrorText)
+	}
+	if got.LoaderID == "" {
+		return "Moved within the page to " + address + ".", nil
+	}
+	err = b.until(ctx, func() bool {
+		return t.gone || t.crashed || t.dialog != nil || t.loader == got.LoaderID && !t.loading || t.loader != got.LoaderID && t.navs > 0 && !t.loading && t.statusOf == got.LoaderID && t.loader != ""
+	})
+	return t.arrived("Opened", err)
+}
+
+// arrived says where a tab is after it was sent somewhere.
+func (t *tab) arrived(verb string, err error) (string, error) {
+	if errors.Is(err, errEnded) {
+		return "", err
+	}
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	if t.gone || t.crashed {
+		return "", t.standing()
+	}
+	s := fmt.Sprintf("%s %s", verb, t.url)
+	if t.title != "" && t.title != t.url {
+		s += fmt.Sprintf(" (“%s”)", t.title)
+	}
+	if t.statusOf == t.loader && t.status >= 400 {
+		s += fmt.Sprintf("; the server answered HTTP %d %s", t.status, http.StatusText(t.status))
+	} else if t.statusOf == t.loader && t.status > 0 {
+		s += fmt.Sprintf("; HTTP %d", t.status)
+	}
+	switch {
+	case t.dialog != nil:
+		return s + ". " + t.standing().Error(), nil
+	case err != nil:
+		return s + ". It still loads after 15 seconds; what is there already can be read.", nil
+	}
+	return s + ".", nil
+}
+
+// patient is call without the bound of one command: a server may take long to answer.
+// A dialog does not end it where the page is being left.
+func (t *tab) patient(ctx context.Context, method string, params, result any) error {
+	t.b.mu.Lock()
+	err := t.standing()
+	held := t.held
+	if t.crashed { // a navigation gives the tab a new renderer
+		err, held = nil, nil
+	}
+	t.b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = t.b.conn.call(ctx, held, t.session, method, params, result)
+	if errors.Is(err, errStopped) {
+		t.b.mu.Lock()
+		defer t.b.mu.Unlock()
+		if why := t.standing(); why != nil {
+			return why
+		}
+	}
+	return err
+}
+
+// reload loads the page of a tab again.
+func (b *Browser) reload(ctx context.Context, t *tab) (string, error) {
+	return b.leaveFor(ctx, t, "Reloaded", page.CommandReload, nil)
+}
+
+// leaveFor sends a command that makes a tab load something, and waits until it has.
+func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, params any) (string, error) {
+	defer t.leave()()
+	ctx, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	b.mu.Lock()
+	before := t.navs
+	b.mu.Unlock()
+	if err := t.patient(ctx, method, params, nil); err != nil {
+		return "", err
+	}
+	err := b.until(ctx, func() bool {
+		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
+	})
+	return t.arrived(verb, err)
+}
+
+type history struct {
+	CurrentIndex int `json:"currentIndex"`
+	Entries      []struct {
+		ID  int64  `json:"id"`
+		URL string `json:"url"`
+	} `json:"entries"`
+}
+
+// step goes back (-1) or forward (1) in a tab's history.
+func (b *Browser) step(ctx context.Context, t *tab, by int) (string, error) {
+	var h history
+	if err := t.call(ctx, page.CommandGetNavigationHistory, nil, &h); err != nil {
+		return "", err
+	}
+	to := h.CurrentIndex + by
+	if to < 0 || to >= len(h.Entries) {
+		where := map[bool]string{true: "back", false: "forward"}[by < 0]
+		return "", core.Fail(core.CodeNotFound, nil, "There is no page to go "+where+" to.", "Call navigate with an address.")
+	}
+	return b.leaveFor(ctx, t, map[bool]string{true: "Went back to", false: "Went forward to"}[by < 0],
+		page.CommandNavigateToHistoryEntry, obj{"entryId": h.Entries[to].ID})
+}
+
+// settle gives a page that was acted on the time to begin a navigation, and waits for one
+// that has begun.
+func (t *tab) settle(ctx context.Context) {
+	short, cancel := context.WithTimeout(ctx, 60*time.Millisecond)
+	defer cancel()
+	t.b.mu.Lock()
+	before := t.navs
+	t.b.mu.Unlock()
+	quiet := func() bool { return t.gone || t.crashed || t.dialog != nil }
+	err := t.b.until(short, func() bool { return quiet() || t.loading || t.navs > before })
+	if err != nil {
+		return
+	}
+	long, done := context.WithTimeout(ctx, 5*time.Second)
+	defer done()
+	_ = t.b.until(long, func() bool { return quiet() || !t.loading })
+}
+
+// scout looks after a tab's history and icon, one look at a time. The caller holds mu.
+func (b *Browser) scout(t *tab) {
+	if t.scouting {
+		t.again = true
+		return
+	}
+	t.scouting = true
+	b.wg.Go(func() {
+		ctx, cancel := b.context(context.Background())
+		defer cancel()
+		for {
+			t.look(ctx)
+			b.mu.Lock()
+			if !t.again || ctx.Err() != nil {
+				t.scouting = false
+				b.mu.Unlock()
+				return
+			}
+			t.again = false
+			b.mu.Unlock()
+		}
+	})
+}
+
+func (t *tab) look(ctx context.Context) {
+	b := t.b
+	var h history
+	if err := t.call(ctx, page.CommandGetNavigationHistory, nil, &h); err == nil {
+		b.mu.Lock()
+		back, forward := h.CurrentIndex > 0, h.CurrentIndex+1 < len(h.Entries)
+		if t.back != back || t.forward != forward {
+			t.back, t.forward = back, forward
+			b.changed()
+		}
+		b.mu.Unlock()
+	}
+	b.mu.Lock()
+	want, loader := !t.loading && t.icon == "" && strings.HasPrefix(t.url, "http"), t.loader
+	b.mu.Unlock()
+	if !want {
+		return
+	}
+	icon := t.favicon(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t.loader == loader && icon != "" {
+		t.icon = icon
+		b.changed()
+	}
+}
+
+// favicon fetches a page's icon by the browser, as the page would. It is empty where
+// there is none, or where it is no picture.
+func (t *tab) favicon(ctx context.Context) string {
+	var href string
+	if err := t.ask(ctx, `() => { const l = document.querySelector("link[rel~='icon' i]"); return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
+		return ""
+	}
+	if raw, ok := strings.CutPrefix(href, "data:image/"); ok && len(href) <= 16<<10 && !strings.Contains(raw[:min(len(raw), 40)], "html") {
+		return href
+	}
+	if !strings.HasPrefix(href, "http") {
+		return ""
+	}
+	var got struct {
+		Resource struct {
+			Success        bool
+			Stream         string
+			HTTPStatusCode float64 `json:"httpStatusCode"`
+		} `json:"resource"`
+	}
+	err := t.call(ctx, "Network.loadNetworkResource", obj{"frameId": t.id, "url": href, "options": obj{"disableCache": false, "includeCredentials": false}}, &got)
+	if err != nil || got.Resource.Stream == "" {
+		return ""
+	}
+	defer t.post("IO.close", obj{"handle": got.Resource.Stream})
+	var data []byte
+	for range 16 {
+		var part struct {
+			Data          string
+			Base64Encoded bool
+			EOF           bool `json:"eof"`
+		}
+		if err := t.call(ctx, "IO.read", obj{"handle": got.Resource.Stream, "size": maxIcon + 1}, &part); err != nil {
+			return ""
+		}
+		piece := []byte(part.Data)
+		if part.Base64Encoded {
+			if piece, err = base64.StdEncoding.DecodeString(part.Data); err != nil {
+				return ""
+			}
+		}
+		data = append(data, piece...)
+		if len(data) > maxIcon {
+			return ""
+		}
+		if part.EOF {
+			break
+		}
+	}
+	if got.Resource.HTTPStatusCode >= 400 {
+		return ""
+	}
+	kind := http.DetectContentType(data)
+	if trimmed := strings.TrimSpace(string(data[:min(len(data), 1000)])); strings.Contains(trimmed, "<svg") && !strings.Contains(strings.ToLower(trimmed), "<html") {
+		kind = "image/svg+xml"
+	}
+	if !strings.HasPrefix(kind, "image/") {
+		return ""
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+}

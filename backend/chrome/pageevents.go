@@ -1,0 +1,127 @@
+package chrome
+
+import (
+	"github.com/go-json-experiment/json"
+)
+
+// handler is what an event does. It does not wait for Chromium.
+type handler struct {
+	class class
+	run   func(b *Browser, e event)
+}
+
+// handlers are the events that are looked at. The reader drops others at once.
+var handlers = map[string]handler{
+	"Target.attachedToTarget":                    {kept, (*Browser).attached},
+	"Target.detachedFromTarget":                  {kept, (*Browser).detached},
+	"Target.targetInfoChanged":                   {kept, (*Browser).targetChanged},
+	"Inspector.targetCrashed":                    {kept, (*Browser).crashed},
+	"Page.frameNavigated":                        {kept, (*Browser).navigated},
+	"Page.navigatedWithinDocument":               {kept, (*Browser).movedWithin},
+	"Page.frameStartedLoading":                   {kept, (*Browser).startedLoading},
+	"Page.frameStoppedLoading":                   {kept, (*Browser).stoppedLoading},
+	"Page.javascriptDialogOpening":               {kept, (*Browser).dialogOpened},
+	"Page.javascriptDialogClosed":                {kept, (*Browser).dialogClosed},
+	"Page.fileChooserOpened":                     {kept, (*Browser).chose},
+	"Page.screencastFrame":                       {picture, (*Browser).castFrame},
+	"Input.dragIntercepted":                      {kept, (*Browser).dragBegan},
+	"Browser.downloadWillBegin":                  {kept, (*Browser).downloaded},
+	"Runtime.consoleAPICalled":                   {logged, (*Browser).consoleCalled},
+	"Runtime.exceptionThrown":                    {logged, (*Browser).exceptionThrown},
+	"Log.entryAdded":                             {logged, (*Browser).logAdded},
+	"Network.requestWillBeSent":                  {logged, (*Browser).requestSent},
+	"Network.responseReceived":                   {logged, (*Browser).responseReceived},
+	"Network.loadingFinished":                    {logged, (*Browser).loadingFinished},
+	"Network.loadingFailed":                      {logged, (*Browser).loadingFailed},
+	"Network.webSocketCreated":                   {logged, (*Browser).webSocketCreated},
+	"Network.webSocketFrameError":                {logged, (*Browser).webSocketFailed},
+	"Network.webSocketHandshakeResponseReceived": {logged, (*Browser).webSocketAnswered},
+}
+
+// decode reads an event; one that is not as the protocol says is left out.
+func (b *Browser) decode(e event, into any) bool {
+	if err := json.Unmarshal(e.params, into, loose, json.MatchCaseInsensitiveNames(true)); err != nil {
+		b.o.Log.Debug("an event of Chromium could not be read", "event", e.method, "err", err)
+		return false
+	}
+	return true
+}
+
+// main is the tab whose main frame an event is about, if it is about one. The caller
+// holds mu.
+func (b *Browser) main(e event, frame string) *tab {
+	t := b.sessions[e.session]
+	if t == nil || t.session != e.session || t.id != frame {
+		return nil
+	}
+	return t
+}
+
+func (b *Browser) navigated(e event) {
+	var p struct {
+		Frame struct {
+			ID       string `json:"id"`
+			LoaderID string `json:"loaderId"`
+			URL      string `json:"url"`
+		} `json:"frame"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.main(e, p.Frame.ID)
+	if t == nil {
+		return
+	}
+	t.loader = p.Frame.LoaderID
+	t.url = clip(p.Frame.URL, maxURL)
+	t.icon = ""
+	t.navs++
+	t.inARow = 0
+	t.crashed = false
+	t.refs.forget()
+	t.pointer.lost()
+	t.release()
+	b.scout(t)
+	b.advance()
+}
+
+func (b *Browser) movedWithin(e event) {
+	var p struct {
+		FrameID string `json:"frameId"`
+		URL     string `json:"url"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.main(e, p.FrameID); t != nil {
+		t.url = clip(p.URL, maxURL)
+		t.navs++
+		b.scout(t)
+		b.advance()
+	}
+}
+
+func (b *Browser) startedLoading(e event) { b.loading(e, true) }
+func (b *Browser) stoppedLoading(e event) { b.loading(e, false) }
+
+func (b *Browser) loading(e event, on bool) {
+	var p struct {
+		FrameID string `json:"frameId"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.main(e, p.FrameID); t != nil && t.loading != on {
+		t.loading = on
+		if !on {
+			b.scout(t)
+		}
+		b.advance()
+	}
+}

@@ -1,0 +1,202 @@
+package chrome
+
+import (
+	"context"
+
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/page"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"loop/backend/core"
+)
+
+type paramText = jsontext.Value
+
+// paneActions are what a person does at the pane's buttons.
+var paneActions = []action{
+	{name: "stop", pane: true, aside: true, run: on(func(_ context.Context, _ *Browser, t *tab, _ noParams) (result, error) {
+		t.post(page.CommandStopLoading, nil)
+		return say("Stopped."), nil
+	})},
+	{name: "dialog", pane: true, aside: true, run: on(func(ctx context.Context, b *Browser, t *tab, p struct {
+		Accept *bool   `json:"accept" needs:"yes"`
+		Text   *string `json:"text"`
+	}) (result, error) {
+		if p.Text != nil {
+			*p.Text = clip(*p.Text, maxDialogText)
+		}
+		had, err := b.decideDialog(ctx, t, *p.Accept, p.Text)
+		if err == nil && !had {
+			err = core.Fail(core.CodeNotFound, nil, "The page shows no dialog.", "")
+		}
+		return say("Answered."), err
+	})},
+	{name: "find_text", pane: true, aside: true, run: on(findText)},
+	{name: "element_at", pane: true, aside: true, run: on(func(ctx context.Context, _ *Browser, t *tab, p mouseParams) (result, error) {
+		if err := place(*p.X, *p.Y); err != nil {
+			return result{}, err
+		}
+		n, err := t.nodeAt(ctx, *p.X, *p.Y)
+		if err != nil {
+			return result{}, err
+		}
+		return t.target(ctx, n)
+	})},
+	{name: "parent_of", pane: true, aside: true, run: relative(`function() { return this.parentElement || (this.getRootNode().host) || this }`)},
+	{name: "child_of", pane: true, aside: true, run: relative(`function() { return this.firstElementChild || this }`)},
+}
+
+func findText(ctx context.Context, _ *Browser, t *tab, p struct {
+	Query string `json:"query" needs:"yes"`
+	Back  bool   `json:"back"`
+}) (result, error) {
+	const find = `(q, back) => {
+		if (!window.find(q, false, back, true, false, true, false)) return null;
+		const s = getSelection(); if (!s.rangeCount) return [0, 0, 0, 0];
+		const r = s.getRangeAt(0).getBoundingClientRect(); return [r.x, r.y, r.width, r.height];
+	}`
+	var at []float64
+	if err := t.ask(ctx, find, &at, clip(p.Query, 1000), p.Back); err != nil {
+		return result{}, err
+	}
+	if len(at) != 4 {
+		return say("Not found."), nil
+	}
+	return result{Result: "Found.", Target: &core.BrowserTarget{X: at[0], Y: at[1], Width: at[2], Height: at[3]}}, nil
+}
+
+// nodeAt is the element at a place of the viewport, also inside frames.
+func (t *tab) nodeAt(ctx context.Context, x, y float64) (node, error) {
+	session := t.session
+	for range maxNested {
+		var got struct {
+			Backend int64  `json:"backendNodeId"`
+			FrameID string `json:"frameId"`
+		}
+		if err := t.callIn(ctx, session, dom.CommandGetNodeForLocation, obj{"x": int64(x), "y": int64(y), "includeUserAgentShadowDOM": false, "ignorePointerEventsNone": false}, &got); err != nil {
+			if _, is := isDialog(err); is {
+				return node{}, err
+			}
+			return node{}, core.Fail(core.CodeNotFound, err, "Nothing is there.", "")
+		}
+		n := node{session: session, backend: got.Backend, frame: got.FrameID}
+		inner, ok := t.frameIn(ctx, n)
+		if !ok {
+			return n, nil
+		}
+		dx, dy, err := t.offset(ctx, inner)
+		if err != nil {
+			return n, nil //nolint:nilerr // the frame itself is the answer then
+		}
+		ox, oy, _ := t.offset(ctx, session)
+		x, y = x-(dx-ox), y-(dy-oy)
+		session = inner
+	}
+	return node{}, core.Fail(core.CodeNotFound, nil, "Nothing is there.", "")
+}
+
+// frameIn is the session of the frame that an element holds, if that has one of its own.
+func (t *tab) frameIn(ctx context.Context, n node) (string, bool) {
+	t.b.mu.Lock()
+	frames := make(map[string]string, len(t.frames))
+	for id, s := range t.frames {
+		frames[id] = s
+	}
+	t.b.mu.Unlock()
+	for id, s := range frames {
+		var got struct {
+			Backend int64 `json:"backendNodeId"`
+		}
+		if s != n.session && t.callIn(ctx, n.session, dom.CommandGetFrameOwner, obj{"frameId": id}, &got) == nil && got.Backend == n.backend {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// selector is a short CSS selector that names one element of its document.
+const selector = `function() {
+	let e = this;
+	if (e.nodeType !== 1) e = e.parentElement;
+	if (!e) return "";
+	const root = e.getRootNode(), one = s => { try { const a = root.querySelectorAll(s); return a.length === 1 && a[0] === e } catch { return false } };
+	const tag = e.tagName.toLowerCase(), esc = CSS.escape;
+	if (e.id && one("#" + esc(e.id))) return "#" + esc(e.id);
+	for (const a of ["data-testid", "name", "aria-label", "placeholder", "href", "alt", "title"]) {
+		const v = e.getAttribute(a);
+		if (v && v.length < 60 && one(tag + "[" + a + "=" + JSON.stringify(v) + "]")) return tag + "[" + a + "=" + JSON.stringify(v) + "]";
+	}
+	for (const c of Array.from(e.classList).slice(0, 8)) if (one(tag + "." + esc(c))) return tag + "." + esc(c);
+	if (one(tag)) return tag;
+	const parts = [];
+	for (let n = e; n && n.nodeType === 1 && parts.length < 12; n = n.parentElement) {
+		const t = n.tagName.toLowerCase();
+		if (n !== e && n.id) { parts.unshift("#" + esc(n.id)); }
+		else {
+			const same = n.parentElement ? Array.from(n.parentElement.children).filter(c => c.tagName === n.tagName) : [n];
+			parts.unshift(same.length > 1 ? t + ":nth-of-type(" + (same.indexOf(n) + 1) + ")" : t);
+		}
+		if (one(parts.join(" > "))) break;
+		if (n.id) break;
+	}
+	return parts.join(" > ");
+}`
+
+// target describes an element for whoever points at it, and gives it a ref.
+func (t *tab) target(ctx context.Context, n node) (result, error) {
+	var got struct {
+		Nodes []*axNode `json:"nodes"`
+	}
+	if err := t.callIn(ctx, n.session, "Accessibility.getPartialAXTree", obj{"backendNodeId": n.backend, "fetchRelatives": false}, &got); err != nil {
+		return result{}, err
+	}
+	to := &core.BrowserTarget{}
+	if len(got.Nodes) > 0 && got.Nodes[0] != nil {
+		to.Role, to.Name = got.Nodes[0].Role.text(40), got.Nodes[0].Name.text(maxName)
+	}
+	var css string
+	if err := t.askNode(ctx, n, selector, &css); err != nil {
+		return result{}, err
+	}
+	to.Selector = clip(css, 500)
+	t.b.mu.Lock()
+	to.Ref = t.refs.number(ref{n, to.Role, to.Name})
+	t.b.mu.Unlock()
+	e := []core.BrowserElement{{Ref: to.Ref}}
+	t.boxes(ctx, e)
+	to.X, to.Y, to.Width, to.Height = e[0].X, e[0].Y, e[0].Width, e[0].Height
+	return result{Target: to}, nil
+}
+
+// relative is an action that goes from an element to one near it.
+func relative(step string) func(context.Context, *Browser, paramText) (result, error) {
+	return on(func(ctx context.Context, b *Browser, t *tab, p struct {
+		Ref int `json:"ref" needs:"yes"`
+	}) (result, error) {
+		e, err := t.element(p.Ref)
+		if err != nil {
+			return result{}, err
+		}
+		id, err := t.resolve(ctx, e.node)
+		if err != nil {
+			return result{}, goneOr(err, p.Ref)
+		}
+		var got struct {
+			Result struct {
+				ObjectID string `json:"objectId"`
+			} `json:"result"`
+		}
+		if err := t.callIn(ctx, e.session, "Runtime.callFunctionOn", obj{"objectId": id, "functionDeclaration": step}, &got); err != nil {
+			return result{}, err
+		}
+		var about struct {
+			Node struct {
+				Backend int64 `json:"backendNodeId"`
+			} `json:"node"`
+		}
+		if err := t.callIn(ctx, e.session, "DOM.describeNode", obj{"objectId": got.Result.ObjectID}, &about); err != nil {
+			return result{}, goneOr(err, p.Ref)
+		}
+		return t.target(ctx, node{e.session, e.frame, about.Node.Backend})
+	})
+}

@@ -1,0 +1,192 @@
+package chrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"loop/backend/core"
+)
+
+// maxPlace bounds coordinates: a page may be long, but the viewport is not.
+const maxPlace = 100_000
+
+// pointer is where a tab's mouse is. Its fields are guarded by the Browser's mu.
+type pointer struct {
+	down input.MouseButton // that is pressed; empty if none
+	drag *input.DragData   // of a drag that the page has begun
+	over bool              // the drag has entered the page
+}
+
+// lost forgets what was pressed: the page it was pressed on has gone.
+func (p *pointer) lost() { *p = pointer{} }
+
+var buttonBits = map[input.MouseButton]int64{input.MouseButtonLeft: 1, input.MouseButtonRight: 2, input.MouseButtonMiddle: 4}
+
+// dragBegan keeps what a page has given to drag. Chromium hands it out instead of
+// starting a drag of the system's, which has no end without a person.
+func (b *Browser) dragBegan(e event) {
+	var p struct {
+		Data *input.DragData `json:"data"`
+	}
+	if !b.decode(e, &p) || p.Data == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.sessions[e.session]; t != nil && t.pointer.down != "" {
+		t.pointer.drag = p.Data
+		b.advance()
+	}
+}
+
+// command is what is sent for one movement.
+type command struct {
+	method string
+	params any
+}
+
+// moveTo says what moves the mouse. The caller holds mu.
+func (p *pointer) moveTo(x, y float64, modifiers int) []command {
+	if p.drag != nil {
+		kind := input.DispatchDragEventType("dragOver")
+		var out []command
+		if !p.over {
+			p.over = true
+			out = append(out, dragCommand("dragEnter", x, y, p.drag, modifiers))
+		}
+		return append(out, dragCommand(kind, x, y, p.drag, modifiers))
+	}
+	m := &input.DispatchMouseEventParams{Type: "mouseMoved", X: x, Y: y, Modifiers: int64(modifiers), Button: input.MouseButtonNone}
+	if p.down != "" {
+		m.Button, m.Buttons = p.down, buttonBits[p.down]
+	}
+	return []command{{input.CommandDispatchMouseEvent, m}}
+}
+
+func dragCommand(kind input.DispatchDragEventType, x, y float64, d *input.DragData, modifiers int) command {
+	return command{input.CommandDispatchDragEvent, &input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: d, Modifiers: int64(modifiers)}}
+}
+
+// press says what presses a button. The caller holds mu.
+func (p *pointer) press(x, y float64, button input.MouseButton, count, modifiers int) []command {
+	p.down, p.drag, p.over = button, nil, false
+	return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
+		Type: "mousePressed", X: x, Y: y, Button: button, Buttons: buttonBits[button], ClickCount: int64(count), Modifiers: int64(modifiers),
+	}}}
+}
+
+// lift says what lets a button go. The caller holds mu.
+func (p *pointer) lift(x, y float64, button input.MouseButton, count, modifiers int) []command {
+	var out []command
+	if p.drag != nil {
+		out = append(p.moveTo(x, y, modifiers), dragCommand("drop", x, y, p.drag, modifiers))
+	}
+	p.lost()
+	return append(out, command{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
+		Type: "mouseReleased", X: x, Y: y, Button: button, ClickCount: int64(count), Modifiers: int64(modifiers),
+	}})
+}
+
+// perform sends the commands that make says, one after the other.
+func (t *tab) perform(ctx context.Context, make func(p *pointer) []command) error {
+	t.b.mu.Lock()
+	all := make(&t.pointer)
+	t.b.mu.Unlock()
+	for _, c := range all {
+		if err := t.call(ctx, c.method, c.params, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func buttonOf(name string) (input.MouseButton, error) {
+	switch name {
+	case "", "left":
+		return input.MouseButtonLeft, nil
+	case "right":
+		return input.MouseButtonRight, nil
+	case "middle":
+		return input.MouseButtonMiddle, nil
+	}
+	return "", core.Fail(core.CodeInvalid, nil, "There is no button “"+clip(name, 40)+"”.", "Use left, middle or right.")
+}
+
+// place checks coordinates that somebody gave.
+func place(x, y float64) error {
+	if math.IsNaN(x) || math.IsNaN(y) || math.Abs(x) > maxPlace || math.Abs(y) > maxPlace {
+		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of any page.", "Use CSS pixels of the viewport; page_info says how large it is.")
+	}
+	if x < 0 || y < 0 {
+		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of the viewport.", "Use CSS pixels from its upper left corner, or scroll first.")
+	}
+	return nil
+}
+
+// inside checks that a place can be seen, so that an act on it would be one on the page.
+func (b *Browser) inside(x, y float64) error {
+	if err := place(x, y); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	w, h := viewport(b.view)
+	b.mu.Unlock()
+	if x >= float64(w) || y >= float64(h) {
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The place (%g, %g) is outside of the viewport of %d×%d.", x, y, w, h), "Scroll first, or use a ref.")
+	}
+	return nil
+}
+
+// click presses and lets go count times, as a hand does.
+func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton, count, modifiers int) error {
+	if err := t.perform(ctx, func(p *pointer) []command { return p.moveTo(x, y, modifiers) }); err != nil {
+		return err
+	}
+	for n := 1; n <= count; n++ {
+		err := t.perform(ctx, func(p *pointer) []command {
+			return append(p.press(x, y, button, n, modifiers), p.lift(x, y, button, n, modifiers)...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dragFromTo drags with the left button, by the page's own drag and drop if it has one.
+func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) error {
+	steps := []func(p *pointer) []command{
+		func(p *pointer) []command { return p.moveTo(fromX, fromY, 0) },
+		func(p *pointer) []command { return p.press(fromX, fromY, input.MouseButtonLeft, 1, 0) },
+	}
+	const pieces = 8
+	for i := 1; i <= pieces; i++ {
+		f := float64(i) / pieces
+		steps = append(steps, func(p *pointer) []command { return p.moveTo(fromX+(toX-fromX)*f, fromY+(toY-fromY)*f, 0) })
+	}
+	steps = append(steps,
+		func(p *pointer) []command { return p.moveTo(toX, toY, 0) }, // a drag begun by the last piece enters here
+		func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
+	for i, s := range steps {
+		if err := t.perform(ctx, s); err != nil {
+			t.b.mu.Lock()
+			t.pointer.lost()
+			t.b.mu.Unlock()
+			return err
+		}
+		if i == 3 { // Chromium tells of a drag after it answered the move that began it
+			short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+			_ = t.b.until(short, func() bool { return t.pointer.drag != nil })
+			cancel()
+		}
+	}
+	return nil
+}
+
+// isDialog reports whether an act ended in a dialog, which is then what it came to.
+func isDialog(err error) (*dialogError, bool) { return errors.AsType[*dialogError](err) }

@@ -1,0 +1,79 @@
+package chrome
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/cdproto/page"
+
+	"loop/backend/core"
+)
+
+const (
+	maxPNG    = 4 << 20 // bytes; a larger picture is a JPEG
+	maxPixels = 4096    // of a side
+)
+
+// screenshot is a picture of what the viewport shows.
+func (b *Browser) screenshot(ctx context.Context, t *tab) (core.BrowserResult, error) {
+	p, err := t.where(ctx)
+	if err != nil {
+		return core.BrowserResult{}, err
+	}
+	params := obj{"format": "png", "optimizeForSpeed": true}
+	b.mu.Lock()
+	scale := b.view.Scale * b.view.Zoom
+	b.mu.Unlock()
+	if most := max(p.Width, p.Height) * scale; most > maxPixels {
+		params["clip"] = obj{"x": p.ScrollX, "y": p.ScrollY, "width": p.Width, "height": p.Height, "scale": maxPixels / most / 1.001}
+	}
+	var got page.CaptureScreenshotResult
+	if err := t.call(ctx, page.CommandCaptureScreenshot, params, &got); err != nil {
+		return core.BrowserResult{}, err
+	}
+	if len(got.Data) > maxPNG {
+		params["format"], params["quality"] = "jpeg", 80
+		delete(params, "optimizeForSpeed")
+		if err := t.call(ctx, page.CommandCaptureScreenshot, params, &got); err != nil {
+			return core.BrowserResult{}, err
+		}
+	}
+	r := core.BrowserResult{Page: p, Result: fmt.Sprintf("A picture of %s, %g×%g CSS pixels.", p.URL, p.Width, p.Height)}
+	if b.o.Save != nil {
+		path, err := b.o.Save(ctx, got.Data)
+		if err != nil {
+			return core.BrowserResult{}, err
+		}
+		if path != "" {
+			r.Path = path
+			r.Result = strings.TrimSuffix(r.Result, ".") + ", is in " + path + "."
+			return r, nil
+		}
+	}
+	r.Image = got.Data
+	return r, nil
+}
+
+// where says where a page is and how large.
+func (t *tab) where(ctx context.Context) (*core.BrowserPage, error) {
+	var got struct {
+		CSSLayoutViewport struct{ PageX, PageY, ClientWidth, ClientHeight float64 }
+		CSSVisualViewport struct{ PageX, PageY float64 }
+		CSSContentSize    struct{ Width, Height float64 }
+	}
+	var raw rawObject
+	if err := t.call(ctx, page.CommandGetLayoutMetrics, nil, &raw); err != nil {
+		return nil, err
+	}
+	if err := raw.into(&got); err != nil {
+		return nil, err
+	}
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	return &core.BrowserPage{
+		URL: t.url, Title: t.title, Width: got.CSSLayoutViewport.ClientWidth, Height: got.CSSLayoutViewport.ClientHeight,
+		PageWidth: got.CSSContentSize.Width, PageHeight: got.CSSContentSize.Height,
+		ScrollX: got.CSSVisualViewport.PageX, ScrollY: got.CSSVisualViewport.PageY,
+	}, nil
+}

@@ -1,0 +1,388 @@
+package chrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"loop/backend/core"
+)
+
+// Bounds of tabs.
+const (
+	maxTabs   = 20
+	maxFrames = 64 // frames of a tab that have a process of their own
+	maxURL    = 2 << 10
+	maxTitle  = 300
+)
+
+// tab is one page. Its id is also that of its main frame. Fields are guarded by the
+// Browser's mu, but for id and session, which do not change.
+type tab struct {
+	b           *Browser
+	id, session string
+
+	title, url, icon string
+	loading, crashed bool
+	back, forward    bool
+	gone             bool
+	loader           string // of the main document that was committed
+	navs             int64  // main documents, and moves inside one, so far
+	status           int    // of HTTP, of the document statusOf
+	statusOf         string
+	frames           map[string]string // sessions of frames with a process of their own, by frame
+	held             chan struct{}     // closed when the page stands still: a dialog, a crash, its end
+
+	dialog   *pageDialog
+	inARow   int // dialogs without anything else between them
+	leaving  int // actions under way for which a page may not ask whether to stay
+	refs     refTable
+	console  consoleLog
+	network  networkLog
+	pointer  pointer
+	chooser  int64 // file choosers that were opened, and suppressed
+	scouting bool  // a goroutine looks at history and icon
+	again    bool  // and shall look again
+}
+
+var (
+	errCrashed = core.Fail(core.CodeConflict, nil, "The page has crashed.", "Reload it or open another.")
+	errGone    = core.Fail(core.CodeNotFound, nil, "The tab was closed.", "Call list_tabs to see which are open.")
+)
+
+// standing says why a page cannot answer; nil if it can. The caller holds mu.
+func (t *tab) standing() error {
+	switch {
+	case t.gone:
+		return errGone
+	case t.crashed:
+		return errCrashed
+	case t.dialog != nil:
+		return &dialogError{t.dialog.BrowserDialog}
+	}
+	return nil
+}
+
+// hold wakes the calls that wait for the page. The caller holds mu.
+func (t *tab) hold() {
+	select {
+	case <-t.held:
+	default:
+		close(t.held)
+	}
+}
+
+// release lets calls wait for the page again. The caller holds mu.
+func (t *tab) release() {
+	select {
+	case <-t.held:
+		if t.standing() == nil {
+			t.held = make(chan struct{})
+		}
+	default:
+	}
+}
+
+// call sends a command to the page and waits for the answer, at most callTimeout, and not
+// while the page stands still.
+func (t *tab) call(ctx context.Context, method string, params, result any) error {
+	return t.callIn(ctx, t.session, method, params, result)
+}
+
+// callIn is call for a frame of the page that has a session of its own.
+func (t *tab) callIn(ctx context.Context, session, method string, params, result any) error {
+	t.b.mu.Lock()
+	err, held := t.standing(), t.held
+	t.b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	err = t.b.conn.call(ctx, held, session, method, params, result)
+	if errors.Is(err, errStopped) {
+		t.b.mu.Lock()
+		why := t.standing()
+		t.b.mu.Unlock()
+		if why != nil {
+			return why
+		}
+	}
+	return err
+}
+
+// post sends a command whose answer does not matter.
+func (t *tab) post(method string, params any) { t.b.conn.start(t.session, method, params, nil) }
+
+// Tabs returns the tabs in the order they were opened.
+func (b *Browser) Tabs() []core.BrowserTab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.list()
+}
+
+// list is Tabs with mu held.
+func (b *Browser) list() []core.BrowserTab {
+	out := make([]core.BrowserTab, 0, len(b.tabs))
+	for _, t := range b.tabs {
+		out = append(out, core.BrowserTab{
+			ID: t.id, Title: t.title, URL: t.url, Icon: t.icon, Active: t == b.active,
+			Loading: t.loading, Crashed: t.crashed, Back: t.back, Forward: t.forward,
+		})
+	}
+	return out
+}
+
+// current is the active tab.
+func (b *Browser) current() (*tab, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.active == nil {
+		return nil, core.Fail(core.CodeNotFound, nil, "No tab is open.", "Call new_tab.")
+	}
+	return b.active, nil
+}
+
+func (b *Browser) byID(id string) (*tab, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tabs {
+		if t.id == id {
+			return t, nil
+		}
+	}
+	return nil, core.Fail(core.CodeNotFound, nil, "There is no tab “"+clip(id, 80)+"”.", "Call list_tabs for the ids.")
+}
+
+// attached takes on what Chromium attached: a page as a tab, or a frame of one.
+func (b *Browser) attached(e event) {
+	var p struct {
+		SessionID  string
+		TargetInfo struct {
+			TargetID string `json:"targetId"`
+			Type     string
+			Title    string
+			URL      string `json:"url"`
+			OpenerID string `json:"openerId"`
+		} `json:"targetInfo"`
+	}
+	if !b.decode(e, &p) || p.SessionID == "" {
+		return
+	}
+	info := p.TargetInfo
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if parent := b.sessions[e.session]; parent != nil {
+		if len(parent.frames) >= maxFrames || info.Type != "iframe" {
+			b.conn.start(e.session, target.CommandDetachFromTarget, obj{"sessionId": p.SessionID}, nil)
+			return
+		}
+		parent.frames[info.TargetID] = p.SessionID
+		b.sessions[p.SessionID] = parent
+		b.prepareFrame(p.SessionID)
+		return
+	}
+	if info.Type != "page" || slices.ContainsFunc(b.tabs, func(t *tab) bool { return t.id == info.TargetID }) {
+		return // also the session that a cast has of a tab
+	}
+	if len(b.tabs) >= maxTabs {
+		b.conn.start("", target.CommandCloseTarget, obj{"targetId": info.TargetID}, nil)
+		b.note("The page opened more than %d tabs; the newest were closed.", maxTabs)
+		return
+	}
+	t := &tab{
+		b: b, id: info.TargetID, session: p.SessionID, title: line(info.Title, maxTitle), url: clip(info.URL, maxURL),
+		frames: map[string]string{}, held: make(chan struct{}),
+	}
+	b.sessions[t.session] = t
+	b.tabs = append(b.tabs, t)
+	b.prepareTab(t)
+	if info.OpenerID != "" && b.active != nil {
+		b.note("The page opened a new tab (%s), which is the active one now; switch_tab goes back.", t.id)
+	}
+	if b.active == nil || info.OpenerID != "" {
+		b.activate(t)
+	}
+	b.advance()
+}
+
+// prepareTab turns on what is used of a page. The caller holds mu.
+func (b *Browser) prepareTab(t *tab) {
+	b.prepareFrame(t.session)
+	t.post(page.CommandSetLifecycleEventsEnabled, obj{"enabled": true})
+	t.post(page.CommandSetInterceptFileChooserDialog, obj{"enabled": true})
+	t.post("Inspector.enable", nil)
+	t.post("Emulation.setFocusEmulationEnabled", obj{"enabled": true})
+	t.post("Input.setInterceptDrags", obj{"enabled": true})
+	b.emulate(t)
+}
+
+// prepareFrame turns on what is used of a frame with a session of its own.
+func (b *Browser) prepareFrame(session string) {
+	post := func(method string, params any) { b.conn.start(session, method, params, nil) }
+	post("Page.enable", nil)
+	post(target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []target.FilterEntry{{Type: "iframe"}}})
+	post("Runtime.enable", nil)
+	post("Log.enable", nil)
+	post("Network.enable", obj{"maxTotalBufferSize": 1 << 20, "maxResourceBufferSize": 256 << 10, "maxPostDataSize": 0})
+}
+
+// activate makes t the tab that is shown. The caller holds mu.
+func (b *Browser) activate(t *tab) {
+	b.active = t
+	b.conn.start("", target.CommandActivateTarget, obj{"targetId": t.id}, nil)
+	b.cast.again()
+	b.advance()
+}
+
+// detached ends a tab or a frame of one.
+func (b *Browser) detached(e event) {
+	var p struct {
+		SessionID string `json:"sessionId"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.sessions[p.SessionID]
+	if t == nil {
+		return
+	}
+	delete(b.sessions, p.SessionID)
+	for frame, s := range t.frames {
+		if s == p.SessionID {
+			delete(t.frames, frame)
+		}
+	}
+	if t.session != p.SessionID {
+		return
+	}
+	t.gone = true
+	t.dropDialog()
+	t.hold()
+	for _, s := range t.frames {
+		delete(b.sessions, s)
+	}
+	i := slices.Index(b.tabs, t)
+	b.tabs = slices.Delete(b.tabs, i, i+1)
+	if b.active == t {
+		b.active = nil
+		if len(b.tabs) > 0 {
+			b.activate(b.tabs[min(i, len(b.tabs)-1)])
+		}
+	}
+	b.advance()
+}
+
+// targetChanged has a tab's title and address.
+func (b *Browser) targetChanged(e event) {
+	var p struct {
+		TargetInfo struct {
+			TargetID string `json:"targetId"`
+			Title    string
+			URL      string `json:"url"`
+		} `json:"targetInfo"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tabs {
+		if t.id != p.TargetInfo.TargetID {
+			continue
+		}
+		title, url := line(p.TargetInfo.Title, maxTitle), clip(p.TargetInfo.URL, maxURL)
+		if t.title != title || t.url != url {
+			t.title, t.url = title, url
+			b.changed()
+		}
+	}
+}
+
+// crashed marks the tab whose renderer ended.
+func (b *Browser) crashed(e event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.sessions[e.session]; t != nil && t.session == e.session {
+		t.crashed, t.loading = true, false
+		t.dropDialog()
+		t.hold()
+		b.advance()
+	}
+}
+
+// openTab opens an empty tab and makes it the active one.
+func (b *Browser) openTab(ctx context.Context) (*tab, error) {
+	b.mu.Lock()
+	n := len(b.tabs)
+	b.mu.Unlock()
+	if n >= maxTabs {
+		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("There are %d tabs already.", maxTabs), "Close one first with close_tab.")
+	}
+	var made struct {
+		TargetID string `json:"targetId"`
+	}
+	if err := b.conn.call(ctx, nil, "", target.CommandCreateTarget, obj{"url": "about:blank"}, &made); err != nil {
+		return nil, err
+	}
+	var t *tab
+	err := b.until(ctx, func() bool {
+		i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.id == made.TargetID })
+		if i < 0 {
+			return false
+		}
+		t = b.tabs[i]
+		b.activate(t)
+		return true
+	})
+	return t, err
+}
+
+// closeTab closes a tab; the last one only when an empty one is open in its place.
+func (b *Browser) closeTab(ctx context.Context, t *tab) error {
+	b.mu.Lock()
+	last := len(b.tabs) == 1
+	t.leaving++ // a page may not ask whether to stay
+	b.mu.Unlock()
+	if last {
+		if _, err := b.openTab(ctx); err != nil {
+			return err
+		}
+	}
+	if err := b.conn.call(ctx, nil, "", target.CommandCloseTarget, obj{"targetId": t.id}, nil); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return b.until(ctx, func() bool { return t.gone })
+}
+
+// downloaded says that a file was not kept.
+func (b *Browser) downloaded(e event) {
+	var p struct{ URL, SuggestedFilename string }
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.note("A download of “%s” was refused; fetch the file with a command in the container instead.", line(p.SuggestedFilename, 100))
+	b.changed()
+}
+
+// chose says that a page asked for a file.
+func (b *Browser) chose(e event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.sessions[e.session]; t != nil {
+		t.chooser++
+		b.note("The page asked for a file. Give it one with form_input: the ref of its file input, and a path in the workspace as value.")
+		b.changed()
+	}
+}

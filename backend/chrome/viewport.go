@@ -1,0 +1,105 @@
+package chrome
+
+import (
+	"context"
+	"math"
+
+	"github.com/chromedp/cdproto/emulation"
+
+	"loop/backend/core"
+)
+
+// Bounds of a view.
+const (
+	minSide = 100
+	maxSide = 3840
+)
+
+// viewport is the size of a page in its own CSS pixels: zooming in leaves it fewer.
+func viewport(v core.BrowserView) (w, h int64) {
+	zoom := v.Zoom
+	if zoom == 0 {
+		zoom = 1
+	}
+	return max(int64(math.Round(float64(v.Width)/zoom)), 1), max(int64(math.Round(float64(v.Height)/zoom)), 1)
+}
+
+// SetView sets what all tabs are shown as, also those that open later. A zoom makes CSS
+// pixels larger, so that the viewport has fewer of them. Errors are *core.Failure:
+// invalid_input.
+func (b *Browser) SetView(v core.BrowserView) error {
+	if v.Scale == 0 {
+		v.Scale = 1
+	}
+	if v.Zoom == 0 {
+		v.Zoom = 1
+	}
+	switch {
+	case v.Width < minSide || v.Width > maxSide || v.Height < minSide || v.Height > maxSide:
+		return core.Fail(core.CodeInvalid, nil, "A viewport is 100 to 3840 pixels wide and high.", "Use sizes within that.")
+	case !(v.Scale >= 1 && v.Scale <= 3):
+		return core.Fail(core.CodeInvalid, nil, "The scale is from 1 to 3.", "Use one within that.")
+	case !(v.Zoom >= 0.25 && v.Zoom <= 5):
+		return core.Fail(core.CodeInvalid, nil, "The zoom is from 0.25 to 5.", "Use one within that.")
+	case v.Network != "" && v.Network != "offline" && v.Network != "slow":
+		return core.Fail(core.CodeInvalid, nil, "There is no network “"+clip(v.Network, 40)+"”.", "Use offline, slow or none.")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.view == v {
+		return nil
+	}
+	b.view = v
+	for _, t := range b.tabs {
+		b.emulate(t)
+	}
+	b.cast.again()
+	return nil
+}
+
+// resize is SetView with another size, and waits until the active page has it.
+func (b *Browser) resize(ctx context.Context, t *tab, width, height int) error {
+	b.mu.Lock()
+	v := b.view
+	b.mu.Unlock()
+	v.Width, v.Height = width, height
+	if err := b.SetView(v); err != nil {
+		return err
+	}
+	return t.ask(ctx, `() => new Promise(r => { requestAnimationFrame(() => r()); setTimeout(r, 300) })`, nil)
+}
+
+// emulate tells a tab what it is shown as. The caller holds mu.
+func (b *Browser) emulate(t *tab) {
+	v := b.view
+	w, h := viewport(v)
+	t.post(emulation.CommandSetDeviceMetricsOverride, &emulation.SetDeviceMetricsOverrideParams{
+		Width: w, Height: h, DeviceScaleFactor: v.Scale * v.Zoom, Mobile: v.Mobile,
+	})
+	touch := obj{"enabled": v.Mobile}
+	if v.Mobile {
+		touch["maxTouchPoints"] = 5
+	}
+	t.post("Emulation.setTouchEmulationEnabled", touch)
+	scheme := "light"
+	if v.Dark {
+		scheme = "dark"
+	}
+	t.post("Emulation.setEmulatedMedia", obj{"features": []obj{{"name": "prefers-color-scheme", "value": scheme}}})
+	network := obj{"offline": v.Network == "offline", "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+	if v.Network == "slow" { // as DevTools has slow 3G
+		network["latency"], network["downloadThroughput"], network["uploadThroughput"] = 2000, 50_000, 50_000
+	}
+	for _, s := range append([]string{t.session}, t.frameSessions()...) {
+		b.conn.start(s, "Network.emulateNetworkConditions", network, nil)
+	}
+}
+
+// frameSessions are the sessions of frames with a process of their own. The caller holds mu.
+func (t *tab) frameSessions() []string {
+	out := make([]string, 0, len(t.frames))
+	for _, s := range t.frames {
+		out = append(out, s)
+	}
+	return out
+}
