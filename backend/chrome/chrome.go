@@ -113,11 +113,15 @@ func (b *Browser) begin(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, 2*time.Second)
 	err := b.until(short, func() bool { return len(b.tabs) > 0 })
 	cancel()
-	if err == nil {
-		return nil
+	if err != nil {
+		_, err = b.openTab(ctx)
+		return err
 	}
-	_, err = b.openTab(ctx)
-	return err
+	t, err := b.current()
+	if err != nil {
+		return err
+	}
+	return t.ready(ctx)
 }
 
 // Done is closed when the connection has ended, by Close or because Chromium has.

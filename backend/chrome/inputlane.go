@@ -189,9 +189,7 @@ func (t *tab) movement(in core.BrowserInput) []command {
 	case core.InputUp:
 		return t.pointer.lift(in.X, in.Y, button, count, modifiers)
 	case core.InputScroll:
-		return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
-			Type: "mouseWheel", X: in.X, Y: in.Y, DeltaX: in.DeltaX, DeltaY: in.DeltaY, Modifiers: int64(modifiers), Button: input.MouseButtonNone,
-		}}}
+		return []command{wheel(in.X, in.Y, in.DeltaX, in.DeltaY, modifiers)}
 	case core.InputKey, core.InputKeyUp:
 		e := key{in.Key, in.Code, int64(in.KeyCode), in.Text, 0}.events(modifiers)
 		if in.Kind == core.InputKeyUp {
@@ -220,8 +218,11 @@ func (t *tab) movement(in core.BrowserInput) []command {
 // scroll turns the wheel over a place.
 func (t *tab) scroll(ctx context.Context, x, y, dx, dy float64) error {
 	return t.perform(ctx, func(*pointer) []command {
-		return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
-			Type: "mouseWheel", X: x, Y: y, DeltaX: bounded(dx), DeltaY: bounded(dy), Button: input.MouseButtonNone,
-		}}}
+		return []command{wheel(x, y, bounded(dx), bounded(dy), 0)}
 	})
+}
+
+// wheel turns the wheel. cdproto's type leaves out a zero, which Chromium insists on here.
+func wheel(x, y, dx, dy float64, modifiers int) command {
+	return command{input.CommandDispatchMouseEvent, obj{"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy, "modifiers": modifiers}}
 }

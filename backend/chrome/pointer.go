@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
@@ -97,8 +98,21 @@ func (t *tab) perform(ctx context.Context, make func(p *pointer) []command) erro
 	t.b.mu.Lock()
 	all := make(&t.pointer)
 	t.b.mu.Unlock()
+	// A page that opened another tab is hidden then, and answers late or never.
+	away, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		if t.b.until(away, func() bool { return t.b.active != t }) == nil {
+			cancel()
+		}
+	})
 	for _, c := range all {
-		if err := t.call(ctx, c.method, c.params, nil); err != nil {
+		if err := t.call(away, c.method, c.params, nil); err != nil {
+			if away.Err() != nil && ctx.Err() == nil { // it was sent, and those after it still are
+				continue
+			}
 			return err
 		}
 	}

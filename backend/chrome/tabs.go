@@ -342,7 +342,30 @@ func (b *Browser) openTab(ctx context.Context) (*tab, error) {
 		b.activate(t)
 		return true
 	})
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return t, t.ready(ctx)
+}
+
+// ready waits until an empty tab has loaded. Renderers have been seen to crash where a
+// navigation overtakes the load of about:blank.
+func (t *tab) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for range 5 {
+		var state string
+		err := t.ask(ctx, `() => new Promise(r => { if (document.readyState === "complete") r("x"); else addEventListener("load", () => r("x")) })`, &state)
+		if err != nil && ctx.Err() == nil {
+			continue // the document was replaced
+		}
+		break
+	}
+	err := t.b.until(ctx, func() bool { return !t.loading || t.standing() != nil })
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil // it still can be used
+	}
+	return err
 }
 
 // closeTab closes a tab; the last one only when an empty one is open in its place.
