@@ -92,7 +92,11 @@ var tools = []action{
 		Value *string `json:"value" needs:"yes"`
 	}) (result, error) {
 		s, err := b.formInput(ctx, t, p.Ref, *p.Value)
-		return result{Result: s}, err
+		r := result{Result: s}
+		if e, at, gone := t.show(ctx, p.Ref); gone == nil {
+			r.Target = &core.BrowserTarget{Role: e.role, Name: e.name, Ref: p.Ref, X: at.x, Y: at.y, Width: at.w, Height: at.h}
+		}
+		return r, err
 	})},
 	{name: "read_console_messages", run: on(consoleTool)},
 	{name: "read_network_requests", run: on(networkTool)},
@@ -278,6 +282,7 @@ func (t *tab) acted(ctx context.Context, what string, e *ref, n int, at box, err
 		}
 	} else {
 		t.settle(ctx)
+		t.remember(ctx)
 	}
 	r := result{Result: what, Target: &core.BrowserTarget{Ref: n, X: at.x, Y: at.y, Width: at.w, Height: at.h}}
 	if e != nil {

@@ -67,6 +67,7 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	err = b.until(ctx, func() bool {
 		return t.gone || t.crashed || t.dialog != nil || t.loader == got.LoaderID && !t.loading || t.loader != got.LoaderID && t.navs > 0 && !t.loading && t.statusOf == got.LoaderID && t.loader != ""
 	})
+	t.remember(ctx)
 	return t.arrived("Opened", err)
 }
 
@@ -141,14 +142,16 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 	err := b.until(ctx, func() bool {
 		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
 	})
+	t.remember(ctx)
 	return t.arrived(verb, err)
 }
 
 type history struct {
 	CurrentIndex int `json:"currentIndex"`
 	Entries      []struct {
-		ID  int64  `json:"id"`
-		URL string `json:"url"`
+		ID    int64  `json:"id"`
+		URL   string `json:"url"`
+		Title string `json:"title"`
 	} `json:"entries"`
 }
 
@@ -211,16 +214,7 @@ func (b *Browser) scout(t *tab) {
 
 func (t *tab) look(ctx context.Context) {
 	b := t.b
-	var h history
-	if err := t.call(ctx, page.CommandGetNavigationHistory, nil, &h); err == nil {
-		b.mu.Lock()
-		back, forward := h.CurrentIndex > 0, h.CurrentIndex+1 < len(h.Entries)
-		if t.back != back || t.forward != forward {
-			t.back, t.forward = back, forward
-			b.changed()
-		}
-		b.mu.Unlock()
-	}
+	t.remember(ctx)
 	b.mu.Lock()
 	want, loader := !t.loading && t.icon == "" && strings.HasPrefix(t.url, "http"), t.loader
 	b.mu.Unlock()
@@ -232,6 +226,27 @@ func (t *tab) look(ctx context.Context) {
 	defer b.mu.Unlock()
 	if t.loader == loader && icon != "" {
 		t.icon = icon
+		b.changed()
+	}
+}
+
+// remember takes a tab's title, and whether there is a way back and forward, from its
+// history: Chromium reports no change of a title by itself.
+func (t *tab) remember(ctx context.Context) {
+	var h history
+	if err := t.call(ctx, page.CommandGetNavigationHistory, nil, &h); err != nil || h.CurrentIndex < 0 || h.CurrentIndex >= len(h.Entries) {
+		return
+	}
+	b := t.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	title := line(h.Entries[h.CurrentIndex].Title, maxTitle)
+	back, forward := h.CurrentIndex > 0, h.CurrentIndex+1 < len(h.Entries)
+	if t.back != back || t.forward != forward || title != "" && t.title != title {
+		t.back, t.forward = back, forward
+		if title != "" {
+			t.title = title
+		}
 		b.changed()
 	}
 }

@@ -45,7 +45,6 @@ export function AddressBar({ pane, state }: { pane: BrowserPane; state: BrowserS
         <input
           aria-label="Address" placeholder="Address, such as localhost:3000" spellCheck={false} autoComplete="off" value={typed ?? url}
           onFocus={(e) => {
-            setTyped(url);
             const el = e.currentTarget;
             requestAnimationFrame(() => el.select());
           }}
