@@ -45,9 +45,8 @@ type tab struct {
 	console  consoleLog
 	network  networkLog
 	pointer  pointer
-	chooser  int64 // file choosers that were opened, and suppressed
-	scouting bool  // a goroutine looks at history and icon
-	again    bool  // and shall look again
+	scouting bool // a goroutine looks at history and icon
+	again    bool // and shall look again
 }
 
 var (
@@ -228,6 +227,7 @@ func (b *Browser) prepareFrame(session string) {
 	post("Page.enable", nil)
 	post(target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []target.FilterEntry{{Type: "iframe"}}})
 	post("Runtime.enable", nil)
+	post("Runtime.runIfWaitingForDebugger", nil) // a popup's opener stands still until then, although nobody asked for that
 	post("Log.enable", nil)
 	post("Network.enable", obj{"maxTotalBufferSize": 1 << 20, "maxResourceBufferSize": 256 << 10, "maxPostDataSize": 0})
 }
@@ -404,7 +404,6 @@ func (b *Browser) chose(e event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := b.sessions[e.session]; t != nil {
-		t.chooser++
 		b.note("The page asked for a file. Give it one with form_input: the ref of its file input, and a path in the workspace as value.")
 		b.changed()
 	}
