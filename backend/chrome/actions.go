@@ -27,7 +27,8 @@ type action struct {
 }
 
 // on makes an action out of a function that takes parameters and the active tab.
-func on[P any](run func(ctx context.Context, b *Browser, t *tab, p P) (core.BrowserResult, error)) func(context.Context, *Browser, jsontext.Value) (core.BrowserResult, error) {
+func on[P any](run func(ctx context.Context, b *Browser, t *tab, p P) (core.BrowserResult, error)) func(context.Context,
+	*Browser, jsontext.Value) (core.BrowserResult, error) {
 	return func(ctx context.Context, b *Browser, raw jsontext.Value) (core.BrowserResult, error) {
 		var p P
 		if err := decodeParams(raw, &p); err != nil {

@@ -158,7 +158,8 @@ func findTool(ctx context.Context, _ *Browser, t *tab, p struct {
 	const most = 20
 	q := strings.ToLower(strings.TrimSpace(p.Query))
 	if q == "" || len(q) > 1000 {
-		return result{}, core.Fail(core.CodeInvalid, nil, "The query is empty or longer than 1000 bytes.", "Give a part of a role, name or description.")
+		return result{}, core.Fail(core.CodeInvalid, nil, "The query is empty or longer than 1000 bytes.",
+			"Give a part of a role, name or description.")
 	}
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), q) }
 	s, elements, err := t.snapshot(ctx, func(role, name, description string) bool {
@@ -197,7 +198,8 @@ func pageInfoTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, 
 	b.mu.Lock()
 	loading := t.loading
 	b.mu.Unlock()
-	s := fmt.Sprintf("%s “%s”, viewport %g×%g, page %g×%g, scrolled to %g, %g.", p.URL, p.Title, p.Width, p.Height, p.PageWidth, p.PageHeight, p.ScrollX, p.ScrollY)
+	s := fmt.Sprintf("%s “%s”, viewport %g×%g, page %g×%g, scrolled to %g, %g.", p.URL, p.Title, p.Width, p.Height,
+		p.PageWidth, p.PageHeight, p.ScrollX, p.ScrollY)
 	if loading {
 		s += " It still loads."
 	}

@@ -72,7 +72,8 @@ var interactive = map[string]bool{
 }
 
 // silent are roles that say nothing by themselves.
-var silent = map[string]bool{"generic": true, "none": true, "presentation": true, "InlineTextBox": true, "LineBreak": true, "ListMarker": true}
+var silent = map[string]bool{"generic": true, "none": true, "presentation": true, "InlineTextBox": true, "LineBreak": true,
+	"ListMarker": true}
 
 // states are the properties that are shown, with what they are when nothing is to be said.
 var states = []struct{ name, usual string }{
@@ -329,7 +330,8 @@ func (n *axNode) has(name string) bool {
 
 // snapshot is a page as lines of text, and its elements with their boxes. want chooses
 // among the nodes; nil takes all.
-func (t *tab) snapshot(ctx context.Context, want func(role, name, description string) bool, most int) (string, []core.BrowserElement, error) {
+func (t *tab) snapshot(ctx context.Context, want func(role, name, description string) bool, most int) (string,
+	[]core.BrowserElement, error) {
 	f, err := t.tree(ctx)
 	if err != nil {
 		return "", nil, err

@@ -217,7 +217,8 @@ func (c *caster) still(ctx context.Context) {
 	var got page.CaptureScreenshotResult
 	short, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if err := t.call(short, page.CommandCaptureScreenshot, obj{"format": "jpeg", "quality": sharpQuality, "optimizeForSpeed": true}, &got); err != nil || !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
+	if err := t.call(short, page.CommandCaptureScreenshot, obj{"format": "jpeg", "quality": sharpQuality,
+		"optimizeForSpeed": true}, &got); err != nil || !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
 		return
 	}
 	b.o.Frame(core.BrowserFrame{JPEG: got.Data, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}})

@@ -91,7 +91,8 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 	defer cancel()
 	if err := b.begin(ctx); err != nil {
 		_ = b.Close()
-		return nil, core.Fail(core.CodeInternal, err, "Chromium was started but does not answer.", "Try again; if it repeats, look at the browser's log.")
+		return nil, core.Fail(core.CodeInternal, err, "Chromium was started but does not answer.",
+			"Try again; if it repeats, look at the browser's log.")
 	}
 	return b, nil
 }

@@ -99,7 +99,8 @@ func computerTool(ctx context.Context, b *Browser, t *tab, p computerParams) (re
 			return result{}, err
 		}
 		err := t.dragFromTo(ctx, *p.StartX, *p.StartY, *p.X, *p.Y)
-		return t.acted(ctx, fmt.Sprintf("Dragged from (%g, %g) to (%g, %g).", *p.StartX, *p.StartY, *p.X, *p.Y), nil, 0, box{*p.X, *p.Y, 0, 0}, err)
+		return t.acted(ctx, fmt.Sprintf("Dragged from (%g, %g) to (%g, %g).", *p.StartX, *p.StartY, *p.X, *p.Y), nil, 0, box{*p.X,
+			*p.Y, 0, 0}, err)
 	}
 	return result{}, core.Fail(core.CodeInvalid, nil, "The computer tool has no action “"+clip(p.Action, 60)+"”.",
 		"Use click, right_click, double_click, triple_click, type, key, scroll, scroll_to, move, hover, screenshot, wait or left_click_drag.")
@@ -138,7 +139,8 @@ func (t *tab) clickOn(ctx context.Context, n int, px, py *float64, button input.
 	if e != nil && e.session == t.session {
 		var over string
 		if t.askNode(ctx, e.node, coveredBy, &over) == nil && over != "" {
-			what = fmt.Sprintf("%s at the place of %s, but it is covered there by %s, which got the click.", done, described(e, n, x, y), clip(over, 200))
+			what = fmt.Sprintf("%s at the place of %s, but it is covered there by %s, which got the click.", done, described(e, n, x,
+				y), clip(over, 200))
 		}
 	}
 	return t.acted(ctx, what, e, n, at, t.click(ctx, x, y, button, count, 0))
@@ -154,7 +156,8 @@ const coveredBy = `function() {
 	for (let n = hit; n; n = n.assignedSlot || n.parentNode || n.host) if (n === e) return "";
 	for (let n = e; n; n = n.assignedSlot || n.parentNode || n.host) if (n === hit) return "";
 	if (!hit || hit.closest("label") && hit.closest("label").control === e) return "";
-	return "<" + hit.tagName.toLowerCase() + (hit.id ? " id=" + hit.id : "") + (hit.className && hit.className.slice ? " class=" + hit.className.slice(0, 60) : "") + ">";
+	return "<" + hit.tagName.toLowerCase() + (hit.id ? " id=" + hit.id : "") + (hit.className &&
+		hit.className.slice ? " class=" + hit.className.slice(0, 60) : "") + ">";
 }`
 
 // typeText types into what has the focus, or into the prompt that the page shows.
@@ -205,7 +208,8 @@ func (t *tab) scrollBy(ctx context.Context, p computerParams) (result, error) {
 		}
 	}
 	x, y := at.center()
-	r, err := t.acted(ctx, fmt.Sprintf("Scrolled by %g, %g.", bounded(p.DeltaX), bounded(p.DeltaY)), e, p.Ref, at, t.scroll(ctx, x, y, p.DeltaX, p.DeltaY))
+	r, err := t.acted(ctx, fmt.Sprintf("Scrolled by %g, %g.", bounded(p.DeltaX), bounded(p.DeltaY)), e, p.Ref, at, t.scroll(ctx,
+		x, y, p.DeltaX, p.DeltaY))
 	if err == nil {
 		if w, werr := t.where(ctx); werr == nil {
 			r.Page = w

@@ -198,7 +198,8 @@ func pattern(s string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(s)
 	if err != nil {
-		return nil, core.Fail(core.CodeInvalid, err, "The pattern is not a regular expression that Go reads: "+clip(err.Error(), 200)+".", `Escape special characters with \, or leave the pattern out.`)
+		return nil, core.Fail(core.CodeInvalid, err, "The pattern is not a regular expression that Go reads: "+clip(err.Error(),
+			200)+".", `Escape special characters with \, or leave the pattern out.`)
 	}
 	return re, nil
 }

@@ -168,9 +168,11 @@ func (t *tab) run(ctx context.Context, method string, params, result any) error 
 	err = b.conn.call(ctx, held, t.session, method, params, result)
 	refused, isRefused := errors.AsType[*protocolError](err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), isRefused && refused.Message == "Internal error": // so Chromium calls a script that it ended
+	case errors.Is(err, context.DeadlineExceeded), isRefused &&
+		refused.Message == "Internal error": // so Chromium calls a script that it ended
 		t.post("Runtime.terminateExecution", nil)
-		return core.Fail(core.CodeTimeout, nil, "The script, or a promise that it returned, did not end within 10 seconds.", "Do less at a time, or look whether the page hangs.")
+		return core.Fail(core.CodeTimeout, nil, "The script, or a promise that it returned, did not end within 10 seconds.",
+			"Do less at a time, or look whether the page hangs.")
 	case errors.Is(err, errStopped):
 		b.mu.Lock()
 		defer b.mu.Unlock()

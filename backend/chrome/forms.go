@@ -91,7 +91,8 @@ func (b *Browser) formInput(ctx context.Context, t *tab, n int, value string) (s
 		return t.chooseIn(ctx, e, what, value)
 	case f.Tag == "input" && f.Type == "file":
 		return b.upload(ctx, t, e, what, value)
-	case f.Tag == "input" && (f.Type == "checkbox" || f.Type == "radio"), f.Tag != "input" && (e.role == "checkbox" || e.role == "switch" || e.role == "radio"):
+	case f.Tag == "input" && (f.Type == "checkbox" || f.Type == "radio"), f.Tag != "input" && (e.role == "checkbox" ||
+		e.role == "switch" || e.role == "radio"):
 		return t.check(ctx, n, e, what, f, value)
 	case f.Tag == "input" && oneOf(f.Type, "date", "datetime-local", "month", "week", "time", "range", "color"):
 		var now string
@@ -100,7 +101,8 @@ func (b *Browser) formInput(ctx context.Context, t *tab, n int, value string) (s
 		}
 		t.settle(ctx)
 		if now != value && f.Type != "color" && f.Type != "range" {
-			return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("A field of type %s does not take “%s”; it is “%s” now.", f.Type, clip(value, 100), clip(now, 100)), dateForm(f.Type))
+			return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("A field of type %s does not take “%s”; it is “%s” now.",
+				f.Type, clip(value, 100), clip(now, 100)), dateForm(f.Type))
 		}
 		return fmt.Sprintf("Set %s to “%s”.", what, clip(now, 200)), nil
 	case f.Tag == "input" && oneOf(f.Type, "button", "submit", "reset", "image"):
@@ -108,7 +110,8 @@ func (b *Browser) formInput(ctx context.Context, t *tab, n int, value string) (s
 	case f.Tag == "input", f.Tag == "textarea", f.Editable:
 		return t.fill(ctx, n, e, what, value)
 	}
-	return "", core.Fail(core.CodeInvalid, nil, "The element "+what+" takes no value.", "Click it, or choose a text field, select, checkbox or file input.")
+	return "", core.Fail(core.CodeInvalid, nil, "The element "+what+" takes no value.",
+		"Click it, or choose a text field, select, checkbox or file input.")
 }
 
 func oneOf(s string, all ...string) bool {
@@ -196,7 +199,8 @@ func (t *tab) check(ctx context.Context, n int, e ref, what string, f field, val
 		return fmt.Sprintf("%s is %s already.", what, word[want]), nil
 	}
 	if f.Type == "radio" && !want {
-		return "", core.Fail(core.CodeInvalid, nil, what+" is a radio button, which is not switched off by itself.", "Choose another one of its group.")
+		return "", core.Fail(core.CodeInvalid, nil, what+" is a radio button, which is not switched off by itself.",
+			"Choose another one of its group.")
 	}
 	_, at, err := t.show(ctx, n)
 	if err == nil {
@@ -210,7 +214,8 @@ func (t *tab) check(ctx context.Context, n int, e ref, what string, f field, val
 	}
 	t.settle(ctx)
 	if err := t.askNode(ctx, e.node, state, &now); err == nil && now != want {
-		return "", core.Fail(core.CodeConflict, nil, fmt.Sprintf("%s was clicked but is still %s.", what, word[now]), "Take a screenshot to see what covers it.")
+		return "", core.Fail(core.CodeConflict, nil, fmt.Sprintf("%s was clicked but is still %s.", what, word[now]),
+			"Take a screenshot to see what covers it.")
 	}
 	return fmt.Sprintf("%s is %s now.", what, word[want]), nil
 }

@@ -224,5 +224,6 @@ func (t *tab) scroll(ctx context.Context, x, y, dx, dy float64) error {
 
 // wheel turns the wheel. cdproto's type leaves out a zero, which Chromium insists on here.
 func wheel(x, y, dx, dy float64, modifiers int) command {
-	return command{input.CommandDispatchMouseEvent, obj{"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy, "modifiers": modifiers}}
+	return command{input.CommandDispatchMouseEvent, obj{"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy,
+		"modifiers": modifiers}}
 }

@@ -106,7 +106,8 @@ func character(r rune) (k key, shift, ok bool) {
 // parseKeys reads “ctrl+shift+a”, “Enter” or “?”.
 func parseKeys(s string) (k key, modifiers int, err error) {
 	unknown := func() error {
-		return core.Fail(core.CodeInvalid, nil, "There is no key “"+clip(s, 60)+"”.", "Use a character, or a name such as Enter, Tab, Escape, ArrowDown, F5 or ctrl+a.")
+		return core.Fail(core.CodeInvalid, nil, "There is no key “"+clip(s, 60)+"”.",
+			"Use a character, or a name such as Enter, Tab, Escape, ArrowDown, F5 or ctrl+a.")
 	}
 	rest := s
 	for {

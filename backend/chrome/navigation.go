@@ -57,7 +57,8 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	case err != nil:
 		return "", err
 	case got.IsDownload:
-		return "", core.Fail(core.CodeForbidden, nil, clip(address, 300)+" is a download, which is refused.", "Fetch the file with a command in the container instead.")
+		return "", core.Fail(core.CodeForbidden, nil, clip(address, 300)+" is a download, which is refused.",
+			"Fetch the file with a command in the container instead.")
 	case got.ErrorText != "":
 		return "", netFailure(address, got.ErrorText)
 	}
@@ -65,7 +66,8 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return "Moved within the page to " + address + ".", nil
 	}
 	err = b.until(ctx, func() bool {
-		return t.gone || t.crashed || t.dialog != nil || t.loader == got.LoaderID && !t.loading || t.loader != got.LoaderID && t.navs > 0 && !t.loading && t.statusOf == got.LoaderID && t.loader != ""
+		return t.gone || t.crashed || t.dialog != nil || t.loader == got.LoaderID && !t.loading || t.loader != got.LoaderID &&
+			t.navs > 0 && !t.loading && t.statusOf == got.LoaderID && t.loader != ""
 	})
 	t.remember(ctx)
 	return t.arrived("Opened", err)
@@ -255,7 +257,8 @@ func (t *tab) remember(ctx context.Context) {
 // there is none, or where it is no picture.
 func (t *tab) favicon(ctx context.Context) string {
 	var href string
-	if err := t.ask(ctx, `() => { const l = document.querySelector("link[rel~='icon' i]"); return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
+	if err := t.ask(ctx,
+		`() => { const l = document.querySelector("link[rel~='icon' i]"); return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
 		return ""
 	}
 	if raw, ok := strings.CutPrefix(href, "data:image/"); ok && len(href) <= 16<<10 && !strings.Contains(raw[:min(len(raw), 40)], "html") {
@@ -271,7 +274,8 @@ func (t *tab) favicon(ctx context.Context) string {
 			HTTPStatusCode float64 `json:"httpStatusCode"`
 		} `json:"resource"`
 	}
-	err := t.call(ctx, "Network.loadNetworkResource", obj{"frameId": t.id, "url": href, "options": obj{"disableCache": false, "includeCredentials": false}}, &got)
+	err := t.call(ctx, "Network.loadNetworkResource", obj{"frameId": t.id, "url": href, "options": obj{"disableCache": false,
+		"includeCredentials": false}}, &got)
 	if err != nil || got.Resource.Stream == "" {
 		return ""
 	}
@@ -304,7 +308,8 @@ func (t *tab) favicon(ctx context.Context) string {
 		return ""
 	}
 	kind := http.DetectContentType(data)
-	if trimmed := strings.TrimSpace(string(data[:min(len(data), 1000)])); strings.Contains(trimmed, "<svg") && !strings.Contains(strings.ToLower(trimmed), "<html") {
+	if trimmed := strings.TrimSpace(string(data[:min(len(data), 1000)])); strings.Contains(trimmed, "<svg") &&
+		!strings.Contains(strings.ToLower(trimmed), "<html") {
 		kind = "image/svg+xml"
 	}
 	if !strings.HasPrefix(kind, "image/") {

@@ -32,7 +32,8 @@ func (e *dialogError) Error() string {
 	if e.d.Kind == "prompt" {
 		how += ", and type gives the text to answer with"
 	}
-	return fmt.Sprintf("The page shows a dialog (%s: “%s”) and stands still until it is answered: %s.", e.d.Kind, line(e.d.Message, 300), how)
+	return fmt.Sprintf("The page shows a dialog (%s: “%s”) and stands still until it is answered: %s.", e.d.Kind,
+		line(e.d.Message, 300), how)
 }
 
 // Dialog is the question that the active page stands still for.
@@ -91,7 +92,8 @@ func (b *Browser) watchDialog(t *tab, d *pageDialog) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if t.dialog == d {
-			b.note("A dialog (%s: “%s”) was dismissed, as nobody answered it for %d seconds.", d.Kind, line(d.Message, 200), int(dialogPatience.Seconds()))
+			b.note("A dialog (%s: “%s”) was dismissed, as nobody answered it for %d seconds.", d.Kind, line(d.Message, 200),
+				int(dialogPatience.Seconds()))
 			b.endDialog(t)
 			b.answerDialog(t.session, false, "")
 		}

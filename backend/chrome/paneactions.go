@@ -42,7 +42,8 @@ var paneActions = []action{
 		}
 		return t.target(ctx, n)
 	})},
-	{name: "parent_of", pane: true, aside: true, run: relative(`function() { return this.parentElement || (this.getRootNode().host) || this }`)},
+	{name: "parent_of", pane: true, aside: true,
+		run: relative(`function() { return this.parentElement || (this.getRootNode().host) || this }`)},
 	{name: "child_of", pane: true, aside: true, run: relative(`function() { return this.firstElementChild || this }`)},
 }
 
@@ -73,7 +74,8 @@ func (t *tab) nodeAt(ctx context.Context, x, y float64) (node, error) {
 			Backend int64  `json:"backendNodeId"`
 			FrameID string `json:"frameId"`
 		}
-		if err := t.callIn(ctx, session, dom.CommandGetNodeForLocation, obj{"x": int64(x), "y": int64(y), "includeUserAgentShadowDOM": false, "ignorePointerEventsNone": false}, &got); err != nil {
+		if err := t.callIn(ctx, session, dom.CommandGetNodeForLocation, obj{"x": int64(x), "y": int64(y),
+			"includeUserAgentShadowDOM": false, "ignorePointerEventsNone": false}, &got); err != nil {
 			if _, is := isDialog(err); is {
 				return node{}, err
 			}
@@ -119,7 +121,8 @@ const selector = `function() {
 	let e = this;
 	if (e.nodeType !== 1) e = e.parentElement;
 	if (!e) return "";
-	const root = e.getRootNode(), one = s => { try { const a = root.querySelectorAll(s); return a.length === 1 && a[0] === e } catch { return false } };
+	const root = e.getRootNode(), one = s => { try { const a = root.querySelectorAll(s); return a.length === 1 &&
+		a[0] === e } catch { return false } };
 	const tag = e.tagName.toLowerCase(), esc = CSS.escape;
 	if (e.id && one("#" + esc(e.id))) return "#" + esc(e.id);
 	for (const a of ["data-testid", "name", "aria-label", "placeholder", "href", "alt", "title"]) {
@@ -147,7 +150,8 @@ func (t *tab) target(ctx context.Context, n node) (result, error) {
 	var got struct {
 		Nodes []*axNode `json:"nodes"`
 	}
-	if err := t.callIn(ctx, n.session, "Accessibility.getPartialAXTree", obj{"backendNodeId": n.backend, "fetchRelatives": false}, &got); err != nil {
+	if err := t.callIn(ctx, n.session, "Accessibility.getPartialAXTree", obj{"backendNodeId": n.backend,
+		"fetchRelatives": false}, &got); err != nil {
 		return result{}, err
 	}
 	to := &core.BrowserTarget{}

@@ -70,7 +70,8 @@ func (p *pointer) moveTo(x, y float64, modifiers int) []command {
 }
 
 func dragCommand(kind input.DispatchDragEventType, x, y float64, d *input.DragData, modifiers int) command {
-	return command{input.CommandDispatchDragEvent, &input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: d, Modifiers: int64(modifiers)}}
+	return command{input.CommandDispatchDragEvent, &input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: d,
+		Modifiers: int64(modifiers)}}
 }
 
 // press says what presses a button. The caller holds mu.
@@ -134,10 +135,12 @@ func buttonOf(name string) (input.MouseButton, error) {
 // place checks coordinates that somebody gave.
 func place(x, y float64) error {
 	if math.IsNaN(x) || math.IsNaN(y) || math.Abs(x) > maxPlace || math.Abs(y) > maxPlace {
-		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of any page.", "Use CSS pixels of the viewport; page_info says how large it is.")
+		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of any page.",
+			"Use CSS pixels of the viewport; page_info says how large it is.")
 	}
 	if x < 0 || y < 0 {
-		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of the viewport.", "Use CSS pixels from its upper left corner, or scroll first.")
+		return core.Fail(core.CodeInvalid, nil, "The coordinates are outside of the viewport.",
+			"Use CSS pixels from its upper left corner, or scroll first.")
 	}
 	return nil
 }
@@ -151,7 +154,8 @@ func (b *Browser) inside(x, y float64) error {
 	w, h := viewport(b.view)
 	b.mu.Unlock()
 	if x >= float64(w) || y >= float64(h) {
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The place (%g, %g) is outside of the viewport of %d×%d.", x, y, w, h), "Scroll first, or use a ref.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The place (%g, %g) is outside of the viewport of %d×%d.", x, y, w, h),
+			"Scroll first, or use a ref.")
 	}
 	return nil
 }

@@ -69,7 +69,8 @@ func (r *refTable) find(n int) (ref, error) {
 	case len(r.byRef) == 0:
 		return ref{}, core.Fail(core.CodeNotFound, nil, "No refs of this page were read yet.", "Call read_page or find first.")
 	}
-	return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no ref %d; the last read_page or find gave 1 to %d.", n, len(r.byRef)), "Call read_page again.")
+	return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no ref %d; the last read_page or find gave 1 to %d.",
+		n, len(r.byRef)), "Call read_page again.")
 }
 
 // element is the one that a ref names.
@@ -128,7 +129,8 @@ func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 	if err != nil {
 		return e, box{}, err
 	}
-	hidden := core.Fail(core.CodeConflict, nil, fmt.Sprintf("The element of ref %d is hidden or has no size;", n), "call read_page to see what is there.")
+	hidden := core.Fail(core.CodeConflict, nil, fmt.Sprintf("The element of ref %d is hidden or has no size;", n),
+		"call read_page to see what is there.")
 	if err := t.callIn(ctx, e.session, dom.CommandScrollIntoViewIfNeeded, obj{"backendNodeId": e.backend}, nil); err != nil {
 		var connected bool
 		if ask := t.askNode(ctx, e.node, `function() { return this.isConnected }`, &connected); ask == nil && connected {
@@ -258,7 +260,8 @@ func (t *tab) boxes(ctx context.Context, elements []core.BrowserElement) {
 		wg.Go(func() {
 			for i := range next {
 				var q quads
-				if nodes[i].backend == 0 || t.callIn(ctx, nodes[i].session, dom.CommandGetContentQuads, obj{"backendNodeId": nodes[i].backend}, &q) != nil {
+				if nodes[i].backend == 0 || t.callIn(ctx, nodes[i].session, dom.CommandGetContentQuads,
+					obj{"backendNodeId": nodes[i].backend}, &q) != nil {
 					continue
 				}
 				if at, ok := q.first(); ok {

@@ -190,6 +190,7 @@ func (b *Browser) attached(e event) {
 		return // also the session that a cast has of a tab
 	}
 	if len(b.tabs) >= maxTabs {
+		b.conn.start(p.SessionID, "Runtime.runIfWaitingForDebugger", nil, nil) // or its opener stands still
 		b.conn.start("", target.CommandCloseTarget, obj{"targetId": info.TargetID}, nil)
 		b.note("The page opened more than %d tabs; the newest were closed.", maxTabs)
 		return
@@ -225,7 +226,8 @@ func (b *Browser) prepareTab(t *tab) {
 func (b *Browser) prepareFrame(session string) {
 	post := func(method string, params any) { b.conn.start(session, method, params, nil) }
 	post("Page.enable", nil)
-	post(target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []target.FilterEntry{{Type: "iframe"}}})
+	post(target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
+		"filter": []target.FilterEntry{{Type: "iframe"}}})
 	post("Runtime.enable", nil)
 	post("Runtime.runIfWaitingForDebugger", nil) // a popup's opener stands still until then, although nobody asked for that
 	post("Log.enable", nil)
@@ -355,7 +357,8 @@ func (t *tab) ready(ctx context.Context) error {
 	defer cancel()
 	for range 5 {
 		var state string
-		err := t.ask(ctx, `() => new Promise(r => { if (document.readyState === "complete") r("x"); else addEventListener("load", () => r("x")) })`, &state)
+		err := t.ask(ctx,
+			`() => new Promise(r => { if (document.readyState === "complete") r("x"); else addEventListener("load", () => r("x")) })`, &state)
 		if err != nil && ctx.Err() == nil {
 			continue // the document was replaced
 		}

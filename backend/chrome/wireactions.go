@@ -30,10 +30,12 @@ var wireActions = []action{
 	{name: "mouse_move", acts: true, run: mouseAct("Moved the mouse", func(p *pointer, x, y float64, _ input.MouseButton, _ int) []command {
 		return p.moveTo(x, y, 0)
 	})},
-	{name: "mouse_down", acts: true, run: mouseAct("Pressed the button", func(p *pointer, x, y float64, button input.MouseButton, count int) []command {
+	{name: "mouse_down", acts: true, run: mouseAct("Pressed the button", func(p *pointer, x, y float64, button input.MouseButton,
+		count int) []command {
 		return p.press(x, y, button, count, 0)
 	})},
-	{name: "mouse_up", acts: true, run: mouseAct("Let the button go", func(p *pointer, x, y float64, button input.MouseButton, count int) []command {
+	{name: "mouse_up", acts: true, run: mouseAct("Let the button go", func(p *pointer, x, y float64, button input.MouseButton,
+		count int) []command {
 		return p.lift(x, y, button, count, 0)
 	})},
 	{name: "mouse_scroll", acts: true, run: on(func(ctx context.Context, _ *Browser, t *tab, p struct {
@@ -83,7 +85,8 @@ var wireActions = []action{
 			return result{}, missing("ref or backend_node_id", "scroll_into_view")
 		}
 		if err := t.call(ctx, "DOM.scrollIntoViewIfNeeded", obj{"backendNodeId": p.Backend}, nil); err != nil {
-			return result{}, core.Fail(core.CodeNotFound, err, fmt.Sprintf("There is no visible element %d.", p.Backend), "Call read_page and use a ref.")
+			return result{}, core.Fail(core.CodeNotFound, err, fmt.Sprintf("There is no visible element %d.", p.Backend),
+				"Call read_page and use a ref.")
 		}
 		return say("Scrolled to the element."), nil
 	})},
@@ -92,7 +95,8 @@ var wireActions = []action{
 }
 
 // mouseAct is an action that does one thing with the mouse.
-func mouseAct(done string, do func(p *pointer, x, y float64, button input.MouseButton, count int) []command) func(context.Context, *Browser, paramText) (result, error) {
+func mouseAct(done string, do func(p *pointer, x, y float64, button input.MouseButton,
+	count int) []command) func(context.Context, *Browser, paramText) (result, error) {
 	return on(func(ctx context.Context, b *Browser, t *tab, p mouseParams) (result, error) {
 		button, err := buttonOf(p.Button)
 		if err != nil {
