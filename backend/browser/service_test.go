@@ -1,0 +1,391 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// fakeChrome is a Chromium in memory.
+type fakeChrome struct {
+	mu      sync.Mutex
+	did     []string
+	inputs  []core.BrowserInput
+	views   []core.BrowserView
+	cast    bool
+	watched []bool
+	closed  int
+	done    chan struct{}
+	hooks   Hooks
+	do      func(ctx context.Context, a core.BrowserAction) core.BrowserResult
+	console []core.BrowserLine
+}
+
+func (f *fakeChrome) Do(ctx context.Context, a core.BrowserAction) core.BrowserResult {
+	f.mu.Lock()
+	f.did = append(f.did, a.Action)
+	do := f.do
+	f.mu.Unlock()
+	if do != nil {
+		return do(ctx, a)
+	}
+	return core.BrowserResult{Result: "Done " + a.Action + "."}
+}
+func (f *fakeChrome) Input(in core.BrowserInput) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inputs = append(f.inputs, in)
+}
+func (f *fakeChrome) SetView(v core.BrowserView) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.views = append(f.views, v)
+	return nil
+}
+func (f *fakeChrome) Cast(on bool, _ int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cast = on
+}
+func (f *fakeChrome) Done() <-chan struct{} { return f.done }
+func (f *fakeChrome) Tabs() []core.BrowserTab {
+	return []core.BrowserTab{{ID: "t", URL: "http://localhost:8080/", Active: true}}
+}
+func (f *fakeChrome) Dialog() (core.BrowserDialog, bool)   { return core.BrowserDialog{}, false }
+func (f *fakeChrome) Console(int64) []core.BrowserLine     { return f.console }
+func (f *fakeChrome) Requests(int64) []core.BrowserRequest { return nil }
+
+// stage has one service whose Chromium is fake. Its time is synctest's.
+type stage struct {
+	*Service
+	mu      sync.Mutex
+	chromes []*fakeChrome
+	fail    error
+	enabled bool
+}
+
+func newStage() *stage {
+	s := &stage{enabled: true}
+	s.Service = New(Options{
+		AgentActions: []string{"navigate", "read_page", "computer", "screenshot", "form_input"},
+		Settings: func(context.Context, core.ChannelID) (Settings, error) {
+			return Settings{Enabled: s.enabled, Idle: 5 * time.Minute}, nil
+		},
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Launch: func(_ context.Context, _ core.ChannelID, _ bool, h Hooks) (Running, error) {
+			time.Sleep(time.Second) //nolint:forbidigo // of synctest
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.fail != nil {
+				return Running{}, s.fail
+			}
+			f := &fakeChrome{done: make(chan struct{}), hooks: h}
+			s.chromes = append(s.chromes, f)
+			return Running{
+				Driver: f, Page: f, Notices: []string{"A notice."},
+				Watched: func(_ context.Context, on bool) error {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.watched = append(f.watched, on)
+					return nil
+				},
+				Close: func() error {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					if f.closed++; f.closed == 1 {
+						close(f.done)
+					}
+					return nil
+				},
+			}, nil
+		},
+	})
+	return s
+}
+
+func (s *stage) chrome(t *testing.T, n int) *fakeChrome {
+	t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.chromes) != n {
+		t.Fatalf("%d Chromiums were started, not %d", len(s.chromes), n)
+	}
+	return s.chromes[n-1]
+}
+
+func act(name string) core.BrowserAction {
+	return core.BrowserAction{Action: name, Params: json.RawMessage(`{}`)}
+}
+
+// latest takes what a pane has waiting and returns the newest state and the frames.
+func latest(t *testing.T, v *Viewer) (st *core.BrowserState, frames []uint32, rest []core.BrowserUpdate) {
+	t.Helper()
+	synctest.Wait()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+		u, err := v.Next(ctx)
+		cancel()
+		switch {
+		case err != nil:
+			return st, frames, rest
+		case u.State != nil:
+			st = u.State
+		case u.Frame != nil:
+			frames = append(frames, u.FrameID)
+		default:
+			rest = append(rest, u)
+		}
+	}
+}
+
+func TestStartsOnceForAllWhoAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				res, err := s.Agent(t.Context(), "c", act("read_page"))
+				if err != nil || res.Error != "" {
+					t.Errorf("%+v %v", res, err)
+				}
+			})
+		}
+		wg.Wait()
+		if f := s.chrome(t, 1); len(f.did) != 10 {
+			t.Errorf("%v", f.did)
+		}
+		if res, _ := s.Agent(t.Context(), "c", act("element_at")); !strings.Contains(res.Error, "no browser action") {
+			t.Errorf("an act of panes alone: %+v", res)
+		}
+		s.enabled = false
+		if _, err := s.Agent(t.Context(), "c", act("read_page")); core.AsFailure(err).Code != core.CodeOff {
+			t.Errorf("switched off: %v", err)
+		}
+	})
+}
+
+func TestCrashIsOneErrorAndStartsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || len(st.Notices) != 1 {
+			t.Fatalf("%+v", st)
+		}
+		first := s.chrome(t, 1)
+		first.closed = 1 // Close would close done as well
+		close(first.done)
+		time.Sleep(time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure == nil {
+			t.Fatalf("%+v", st)
+		}
+		if res, _ := s.Agent(t.Context(), "c", act("read_page")); res.Error != "" {
+			t.Fatalf("%+v", res)
+		}
+		s.chrome(t, 2)
+		s.mu.Lock()
+		s.fail = core.Fail(core.CodeNoEngine, errors.New("x"), "No engine.", "Start it.")
+		s.mu.Unlock()
+		v.Handle(core.BrowserCommand{Type: "restart"})
+		time.Sleep(2 * time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure.Cause != "No engine." {
+			t.Fatalf("%+v", st)
+		}
+		if res, _ := s.Agent(t.Context(), "c", act("read_page")); res.Error != "No engine. Start it." {
+			t.Fatalf("%+v", res)
+		}
+		_ = v.Close()
+	})
+}
+
+func TestIdleEndsAndPanesKeepAwake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = s.Run(ctx) })
+		defer wg.Wait()
+		defer cancel()
+		v, err := s.Watch(ctx, "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		f := s.chrome(t, 1)
+		if f.closed != 0 || !f.cast {
+			t.Fatalf("closed %d, cast %v though a pane shows it", f.closed, f.cast)
+		}
+		_ = v.Close()
+		time.Sleep(4 * time.Minute)
+		if _, err := s.Agent(ctx, "c", act("read_page")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if f.closed != 0 || f.cast {
+			t.Fatalf("closed %d, cast %v", f.closed, f.cast)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if f.closed != 1 {
+			t.Fatal("nobody uses it, and it goes on")
+		}
+		if w := fmt.Sprint(f.watched); w != "[true false]" {
+			t.Errorf("limits were %s", w)
+		}
+	})
+}
+
+func TestPersonTakesOverAndGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		latest(t, v)
+		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputMove}})
+		time.Sleep(time.Second)
+		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson {
+			t.Fatal("a movement of the mouse took over")
+		}
+		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputDown, Button: "left"}})
+		var res core.BrowserResult
+		var wg sync.WaitGroup
+		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
+		time.Sleep(10 * time.Second)
+		st, _, _ := latest(t, v)
+		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
+			t.Fatalf("%+v", st)
+		}
+		if look, _ := s.Agent(t.Context(), "c", act("read_page")); look.Error != "" {
+			t.Errorf("looking needs no turn: %+v", look)
+		}
+		v.Handle(core.BrowserCommand{Type: "give"})
+		wg.Wait()
+		if !strings.Contains(res.Result, "person has driven") || !strings.Contains(res.Result, "Done navigate") {
+			t.Errorf("%+v", res)
+		}
+		v.Handle(core.BrowserCommand{Type: "take"})
+		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
+		for range 15 { // whoever goes on acting keeps it
+			time.Sleep(10 * time.Second)
+			v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputKey, Key: "a"}})
+		}
+		wg.Wait()
+		if !strings.Contains(res.Error, "person is driving") {
+			t.Errorf("%+v", res)
+		}
+		time.Sleep(31 * time.Second) // a pause gives it back
+		if res, _ := s.Agent(t.Context(), "c", act("navigate")); res.Error != "" {
+			t.Errorf("%+v", res)
+		}
+		_ = v.Close()
+	})
+}
+
+func TestNewestFrameWinsAndIsAcknowledged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		a, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		latest(t, a)
+		f := s.chrome(t, 1)
+		acked := map[int]int{}
+		frame := func(n int) { f.hooks.Frame(core.BrowserFrame{JPEG: []byte{byte(n)}, Ack: func() { acked[n]++ }}) }
+		frame(1)
+		if _, got, _ := latest(t, a); len(got) != 1 || got[0] != 1 || acked[1] != 0 {
+			t.Fatalf("%v %v", got, acked)
+		}
+		frame(2)
+		if _, got, _ := latest(t, a); len(got) != 1 || got[0] != 2 {
+			t.Fatalf("%v", got)
+		}
+		for n := 3; n <= 100; n++ { // neither pane paints
+			frame(n)
+		}
+		if _, got, _ := latest(t, a); len(got) != 0 {
+			t.Fatalf("a pane got frames %v before it had painted", got)
+		}
+		a.Handle(core.BrowserCommand{Type: "painted", ID: 1})
+		if acked[1] != 1 {
+			t.Errorf("%v", acked)
+		}
+		if _, got, _ := latest(t, a); len(got) != 1 || got[0] != 100 {
+			t.Fatalf("not the newest: %v", got)
+		}
+		a.Handle(core.BrowserCommand{Type: "painted", ID: 100})
+		_ = a.Close()
+		_ = b.Close()
+		for n := 1; n <= 100; n++ {
+			if acked[n] != 1 {
+				t.Errorf("frame %d was acknowledged %d times", n, acked[n])
+			}
+		}
+		frame(101)
+		if acked[101] != 1 {
+			t.Error("nobody looks, and a frame waits for them")
+		}
+	})
+}
+
+// TestHostileCommands sends what no pane of ours would.
+func TestHostileCommands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, err := s.Watch(t.Context(), "c", core.BrowserView{Width: -5, Height: 1 << 30, Scale: 99, Zoom: -1, Network: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		f := s.chrome(t, 1)
+		if got, want := f.views[len(f.views)-1], (core.BrowserView{Width: 160, Height: 2400, Scale: 3, Zoom: 0.25}); got != want {
+			t.Errorf("%+v", got)
+		}
+		hang := make(chan struct{})
+		f.mu.Lock()
+		f.do = func(ctx context.Context, _ core.BrowserAction) core.BrowserResult {
+			<-hang
+			return core.BrowserResult{}
+		}
+		f.mu.Unlock()
+		for range 1000 {
+			for _, m := range []core.BrowserCommand{{}, {Type: "?"}, {Type: "view"}, {Type: "input"}, {Type: "painted", ID: 7}, {Type: "act"}, {Type: "drawer"}, {Type: "start"}} {
+				v.Handle(m)
+			}
+		}
+		_, _, rest := latest(t, v)
+		if len(rest) == 0 || len(rest) > maxAnswers {
+			t.Errorf("%d answers", len(rest))
+		}
+		close(hang)
+		_ = v.Close()
+	})
+}
