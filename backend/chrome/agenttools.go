@@ -207,7 +207,9 @@ func pageInfoTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, 
 }
 
 func pageTextTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, error) {
-	const text = `most => { const b = document.body; const s = b ? b.innerText : (document.documentElement || {}).textContent || ""; return [s.slice(0, most), String(s.length)] }`
+	const text = `most => {
+		const b = document.body, s = b ? b.innerText : (document.documentElement || {}).textContent || "";
+		return [s.slice(0, most), String(s.length)] }`
 	var out strings.Builder
 	b.mu.Lock()
 	type frame struct{ session, id string }

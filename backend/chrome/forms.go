@@ -60,7 +60,10 @@ const fieldText = `function() { return String(this.isContentEditable ? this.inne
 
 const selectAll = `function() {
 	this.focus();
-	if (this.isContentEditable) { const r = document.createRange(); r.selectNodeContents(this); const s = getSelection(); s.removeAllRanges(); s.addRange(r); }
+	if (this.isContentEditable) { 
+		const r = document.createRange(), s = getSelection();
+		r.selectNodeContents(this); s.removeAllRanges(); s.addRange(r);
+	}
 	else if (this.select) this.select();
 }`
 

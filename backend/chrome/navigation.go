@@ -258,7 +258,9 @@ func (t *tab) remember(ctx context.Context) {
 func (t *tab) favicon(ctx context.Context) string {
 	var href string
 	if err := t.ask(ctx,
-		`() => { const l = document.querySelector("link[rel~='icon' i]"); return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
+		`() => {
+			const l = document.querySelector("link[rel~='icon' i]");
+			return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
 		return ""
 	}
 	if raw, ok := strings.CutPrefix(href, "data:image/"); ok && len(href) <= 16<<10 && !strings.Contains(raw[:min(len(raw), 40)], "html") {
