@@ -50,6 +50,9 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		ErrorText  string `json:"errorText"`
 		IsDownload bool   `json:"isDownload"`
 	}
+	b.mu.Lock()
+	before := t.navs
+	b.mu.Unlock()
 	err = t.patient(ctx, page.CommandNavigate, obj{"url": address}, &got)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -65,9 +68,8 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	if got.LoaderID == "" {
 		return "Moved within the page to " + address + ".", nil
 	}
-	err = b.until(ctx, func() bool {
-		return t.gone || t.crashed || t.dialog != nil || t.loader == got.LoaderID && !t.loading || t.loader != got.LoaderID &&
-			t.navs > 0 && !t.loading && t.statusOf == got.LoaderID && t.loader != ""
+	err = b.until(ctx, func() bool { // another document than this one came where a page sends on at once
+		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
 	})
 	t.remember(ctx)
 	return t.arrived("Opened", err)

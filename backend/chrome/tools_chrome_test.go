@@ -276,6 +276,12 @@ func TestCrashAndEnd(t *testing.T) {
 	r.fails("The page has crashed", "read_page", nil)
 	r.has(r.must("reload", nil).Result, "form.html")
 	r.must("read_page", nil)
+	tb.post("Page.crash", nil)
+	if err := r.until(ctx, func() bool { return tb.crashed }); err != nil {
+		t.Fatal(err)
+	}
+	r.open("log.html")
+	r.must("read_page", nil)
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
