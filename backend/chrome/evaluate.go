@@ -151,7 +151,7 @@ func (b *Browser) evaluate(ctx context.Context, t *tab, expression string) (stri
 	}
 	var s string
 	if err := json.Unmarshal(text.Result.Value, &s, loose); err != nil {
-		return clip(r.Description, maxValue), nil //nolint:nilerr // a value that cannot be shown is named
+		return clip(r.Description, maxValue), nil // a value that cannot be shown is named
 	}
 	return clip(s, 4*maxValue), nil
 }
