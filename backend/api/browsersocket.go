@@ -24,15 +24,7 @@ const (
 
 // Browsers opens panes on the browsers of channels.
 type Browsers interface {
-	Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (BrowserViewer, error)
-}
-
-// BrowserViewer is one pane. Handle and Next are each called from one goroutine; Close
-// ends both.
-type BrowserViewer interface {
-	Handle(m core.BrowserCommand)
-	Next(ctx context.Context) (core.BrowserUpdate, error)
-	Close() error
+	Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (core.BrowserViewer, error)
 }
 
 // serveBrowser speaks the protocol of docs/protocol.md on one socket. The end of a socket

@@ -177,19 +177,12 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 				Ref: c.ContainerImage, NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles, Without: c.ImageTools.Off(),
 			}
 		},
-		LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
+		LocalCA: imagebuild.LocalCADir, GitConfig: imagebuild.PersonsGitConfig(), Log: d.log,
 		Publish: func(st core.ImageStatus) {
 			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
 		},
 	})
-	d.chromes = imagebuild.New(imagebuild.Options{
-		Engine: d.engine, Recipe: agentimage.Chrome, LocalCA: imagebuild.LocalCADir, Log: d.log,
-		Settings: func() imagebuild.Settings {
-			c := d.settings.Current()
-			return imagebuild.Settings{NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles}
-		},
-		Publish: d.tellBrowserImage,
-	})
+	d.chromes = d.images.Sibling(agentimage.Chrome, func(st core.ImageStatus) { d.browsers.Building(st) })
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
 		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
@@ -205,7 +198,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: panes{d.browsers},
+		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: d.browsers,
 		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
@@ -491,14 +484,4 @@ func (d *Daemon) Close() error {
 		d.err = errors.Join(errs...)
 	})
 	return d.err
-}
-
-// gitConfig is the person's git configuration, given to the image build as a
-// secret where the builder knows secrets.
-func gitConfig() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".gitconfig")
 }

@@ -36,7 +36,8 @@ const (
 func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	l := runner.Launch{
 		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
-		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg), Browser: cfg.BrowserEnabled, MCPServers: map[string]runner.MCPServer{},
+		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg), Browser: cfg.BrowserEnabled,
+		MCPServers: map[string]runner.MCPServer{},
 		Retry: runner.Retry{
 			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
 			Max: time.Duration(cfg.ClaudeRetry.BackoffMaxSec) * time.Second, SessionLimitContinue: cfg.ClaudeRetry.SessionLimitAutoContinue,

@@ -128,6 +128,15 @@ func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI,
 	return s.dockerBuild(ctx, cmd, files)
 }
 
+// PersonsGitConfig is where git keeps the person's configuration, or empty.
+func PersonsGitConfig() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".gitconfig")
+}
+
 // dockerBuild runs “docker build” with the arguments and the build context given, and
 // returns the image's id.
 func (s *Service) dockerBuild(ctx context.Context, cmd Command, files map[string][]byte) (id string, err error) {

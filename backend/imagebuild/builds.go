@@ -126,6 +126,18 @@ func New(o Options) *Service {
 	}
 }
 
+// Sibling is a service for another image, with the same engine, certificates and base. The
+// person's choice of an image and of its parts is for the first one. Who made it closes it.
+func (s *Service) Sibling(r agentimage.Recipe, publish func(core.ImageStatus)) *Service {
+	o := s.opts
+	o.Recipe, o.Publish = r, publish
+	o.Settings = func() Settings {
+		set := s.opts.Settings()
+		return Settings{NoAutobuild: set.NoAutobuild, ExtraCA: set.ExtraCA}
+	}
+	return New(o)
+}
+
 // settings are those of this moment.
 func (s *Service) settings() Settings {
 	set := s.opts.Settings()

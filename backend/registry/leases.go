@@ -170,6 +170,19 @@ func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder) 
 	})
 }
 
+// Limit gives a container other limits for one of its holders; what is zero stays as it
+// is. core.ErrNotFound: the holder does not hold it.
+func (r *Registry) Limit(ctx context.Context, id core.ContainerID, h core.Holder, limits core.Limits) error {
+	r.mu.Lock()
+	w := r.of(id)
+	held := w != nil && slices.Contains(w.holders, h)
+	r.mu.Unlock()
+	if !held {
+		return fmt.Errorf("limit container %s: %w", id, core.ErrNotFound)
+	}
+	return r.o.Engine.Update(ctx, id, limits)
+}
+
 // stop ends a container: the stop signal, and the kill after stopGrace. Nobody joins it
 // meanwhile, nor between the look of may, without which it is core.ErrConflict, and the
 // note that it goes. An absent one is core.ErrNotFound and its row is dropped.

@@ -30,6 +30,7 @@ type Store interface {
 type Engine interface {
 	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
 	Start(ctx context.Context, id core.ContainerID) error
+	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
 	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)

@@ -30,7 +30,9 @@ var typeRules = map[core.ContainerType]typeRule{
 	core.TypeShell: {workspace: true, name: namePattern},
 	// A browser shows pages that nobody vouches for: nothing of the person's or of
 	// the channel's is in reach, and no network but the app's filtering dialer.
-	core.TypeChrome: {mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm, seccomp: true, name: chromeName},
+	core.TypeChrome: {
+		mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm, seccomp: true, name: chromeName,
+	},
 }
 
 // byType checks the rules of the container's type. Shared memory counts against

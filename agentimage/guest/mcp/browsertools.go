@@ -42,7 +42,7 @@ type (
 	}
 	formIn struct {
 		Ref   int    `json:"ref" jsonschema:"from read_page or find"`
-		Value string `json:"value" jsonschema:"text; for a list the option's label or value; for a box true or false; for a file the path in the workspace"`
+		Value string `json:"value" jsonschema:"text; of a list the option's label or value; of a box true or false; of a file its path"`
 	}
 	consoleIn struct {
 		Pattern    string `json:"pattern,omitempty" jsonschema:"a regular expression that the text matches"`
@@ -60,7 +60,7 @@ type (
 		Height int `json:"height"`
 	}
 	computerIn struct {
-		Action   string   `json:"action" jsonschema:"click, right_click, double_click, triple_click, type, key, scroll, scroll_to, move, hover, screenshot, wait or left_click_drag"`
+		Action   string   `json:"action" jsonschema:"what to do"`
 		Ref      int      `json:"ref,omitempty" jsonschema:"an element from read_page or find, instead of x and y"`
 		X        *float64 `json:"x,omitempty"`
 		Y        *float64 `json:"y,omitempty"`
@@ -106,7 +106,8 @@ func registerBrowser(s *sdk.Server, t tools) {
 	act[noneIn](s, t, "get_page_text", "Read the text of the page.")
 	act[noneIn](s, t, "page_info", "Say the page's address, title, size and how far it is scrolled.")
 	act[formIn](s, t, "form_input", "Put a value into a field, list, box or file input.")
-	act[computerIn](s, t, "computer", "Use mouse and keyboard on the page: click, type, press keys, scroll, drag, point, wait.")
+	act[computerIn](s, t, "computer", "Use mouse and keyboard on the page. The actions: click, right_click, double_click, triple_click, "+
+		"type, key, scroll, scroll_to, move, hover, screenshot, wait, left_click_drag.")
 	act[noneIn](s, t, "screenshot", "Take a picture of what the page shows.")
 	act[expressionIn](s, t, "evaluate", "Run JavaScript in the page and read its value.")
 	act[consoleIn](s, t, "read_console_messages", "Read the page's console.")

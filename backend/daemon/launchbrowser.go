@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"loop/backend/api"
 	"loop/backend/browser"
 	"loop/backend/chrome"
 	"loop/backend/core"
@@ -31,7 +30,7 @@ func (d *Daemon) newBrowsers() *browser.Service {
 // launchBrowser starts Chromium in its container and takes it over.
 func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
 	starter := sidecar.New(sidecar.Options{
-		Provision: d.provision, Containers: d.containers, Links: d.links, Engine: d.engine, Channel: d.store.Channel, Log: d.log,
+		Provision: d.provision, Containers: d.containers, Links: d.links, Channel: d.store.Channel, Log: d.log,
 		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
 			b := d.settings.Effective(ch).Config.Browser
 			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
@@ -50,22 +49,4 @@ func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh boo
 		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices,
 		Close: func() error { return errors.Join(car.Close(), b.Close()) },
 	}, nil
-}
-
-// tellBrowserImage has panes whose browser starts show how its image is built.
-func (d *Daemon) tellBrowserImage(st core.ImageStatus) {
-	if st.State == core.ImageBuilding && d.browsers != nil {
-		d.browsers.Step(st.Step)
-	}
-}
-
-// panes hands the panes of browsers to the listener.
-type panes struct{ *browser.Service }
-
-func (p panes) Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (api.BrowserViewer, error) {
-	v, err := p.Service.Watch(ctx, ch, view)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
 }

@@ -45,7 +45,7 @@ type flight struct {
 
 // Watch opens a pane on a channel's browser, and starts the browser if it does not run. The
 // caller closes it.
-func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (*Viewer, error) {
+func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (core.BrowserViewer, error) {
 	set, err := s.o.Settings(ctx, ch)
 	if err != nil {
 		return nil, err

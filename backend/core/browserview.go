@@ -1,6 +1,9 @@
 package core
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+)
 
 // BrowserPhase says how a channel's browser stands.
 type BrowserPhase string
@@ -72,4 +75,12 @@ type BrowserUpdate struct {
 	Message  string           `json:"message,omitempty"` // error
 	Frame    *BrowserFrame    `json:"-"`
 	FrameID  uint32           `json:"-"`
+}
+
+// BrowserViewer is one pane on a browser. Handle and Next are each called from one
+// goroutine. Next waits for the next message and returns ctx's error; Close ends both.
+type BrowserViewer interface {
+	Handle(m BrowserCommand)
+	Next(ctx context.Context) (BrowserUpdate, error)
+	Close() error
 }

@@ -64,6 +64,14 @@ func (f *fakeChrome) Dialog() (core.BrowserDialog, bool)   { return core.Browser
 func (f *fakeChrome) Console(int64) []core.BrowserLine     { return f.console }
 func (f *fakeChrome) Requests(int64) []core.BrowserRequest { return nil }
 
+// now is whether it was closed, how often, and whether it casts.
+func (f *fakeChrome) now() (closed int, cast bool) {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed, f.cast
+}
+
 // stage has one service whose Chromium is fake. Its time is synctest's.
 type stage struct {
 	*Service
@@ -82,7 +90,7 @@ func newStage() *stage {
 		},
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Launch: func(_ context.Context, _ core.ChannelID, _ bool, h Hooks) (Running, error) {
-			time.Sleep(time.Second) //nolint:forbidigo // of synctest
+			<-time.After(time.Second)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.fail != nil {
@@ -128,7 +136,7 @@ func act(name string) core.BrowserAction {
 }
 
 // latest takes what a pane has waiting and returns the newest state and the frames.
-func latest(t *testing.T, v *Viewer) (st *core.BrowserState, frames []uint32, rest []core.BrowserUpdate) {
+func latest(t *testing.T, v core.BrowserViewer) (st *core.BrowserState, frames []uint32, rest []core.BrowserUpdate) {
 	t.Helper()
 	synctest.Wait()
 	for {
@@ -183,14 +191,16 @@ func TestCrashIsOneErrorAndStartsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || len(st.Notices) != 1 {
 			t.Fatalf("%+v", st)
 		}
 		first := s.chrome(t, 1)
+		first.mu.Lock()
 		first.closed = 1 // Close would close done as well
 		close(first.done)
-		time.Sleep(time.Second)
+		first.mu.Unlock()
+		<-time.After(time.Second)
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure == nil {
 			t.Fatalf("%+v", st)
 		}
@@ -202,7 +212,7 @@ func TestCrashIsOneErrorAndStartsAgain(t *testing.T) {
 		s.fail = core.Fail(core.CodeNoEngine, errors.New("x"), "No engine.", "Start it.")
 		s.mu.Unlock()
 		v.Handle(core.BrowserCommand{Type: "restart"})
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure.Cause != "No engine." {
 			t.Fatalf("%+v", st)
 		}
@@ -226,26 +236,25 @@ func TestIdleEndsAndPanesKeepAwake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		f := s.chrome(t, 1)
-		if f.closed != 0 || !f.cast {
-			t.Fatalf("closed %d, cast %v though a pane shows it", f.closed, f.cast)
+		if closed, cast := f.now(); closed != 0 || !cast {
+			t.Fatalf("closed %d, cast %v though a pane shows it", closed, cast)
 		}
 		_ = v.Close()
-		time.Sleep(4 * time.Minute)
+		<-time.After(4 * time.Minute)
 		if _, err := s.Agent(ctx, "c", act("read_page")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(4 * time.Minute)
-		synctest.Wait()
-		if f.closed != 0 || f.cast {
-			t.Fatalf("closed %d, cast %v", f.closed, f.cast)
+		<-time.After(4 * time.Minute)
+		if closed, cast := f.now(); closed != 0 || cast {
+			t.Fatalf("closed %d, cast %v", closed, cast)
 		}
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		if f.closed != 1 {
+		<-time.After(2 * time.Minute)
+		if closed, _ := f.now(); closed != 1 {
 			t.Fatal("nobody uses it, and it goes on")
 		}
+		synctest.Wait()
 		if w := fmt.Sprint(f.watched); w != "[true false]" {
 			t.Errorf("limits were %s", w)
 		}
@@ -260,10 +269,10 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		latest(t, v)
 		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputMove}})
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson {
 			t.Fatal("a movement of the mouse took over")
 		}
@@ -271,7 +280,7 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		var res core.BrowserResult
 		var wg sync.WaitGroup
 		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		st, _, _ := latest(t, v)
 		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
 			t.Fatalf("%+v", st)
@@ -287,14 +296,14 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		v.Handle(core.BrowserCommand{Type: "take"})
 		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
 		for range 15 { // whoever goes on acting keeps it
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second)
 			v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputKey, Key: "a"}})
 		}
 		wg.Wait()
 		if !strings.Contains(res.Error, "person is driving") {
 			t.Errorf("%+v", res)
 		}
-		time.Sleep(31 * time.Second) // a pause gives it back
+		<-time.After(31 * time.Second) // a pause gives it back
 		if res, _ := s.Agent(t.Context(), "c", act("navigate")); res.Error != "" {
 			t.Errorf("%+v", res)
 		}
@@ -314,7 +323,7 @@ func TestNewestFrameWinsAndIsAcknowledged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		latest(t, a)
 		f := s.chrome(t, 1)
 		acked := map[int]int{}
@@ -364,7 +373,7 @@ func TestHostileCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		f := s.chrome(t, 1)
 		if got, want := f.views[len(f.views)-1], (core.BrowserView{Width: 160, Height: 2400, Scale: 3, Zoom: 0.25}); got != want {
 			t.Errorf("%+v", got)

@@ -36,6 +36,7 @@ type Provision interface {
 type Containers interface {
 	List() []core.Container
 	Remove(ctx context.Context, id core.ContainerID) error
+	Limit(ctx context.Context, id core.ContainerID, by core.Holder, limits core.Limits) error
 }
 
 // Links opens the link into a container.
@@ -43,17 +44,11 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
-// Engine changes the limits of a container that runs.
-type Engine interface {
-	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
-}
-
 // Options of a Starter; all but Ask are required.
 type Options struct {
 	Provision  Provision
 	Containers Containers
 	Links      Links
-	Engine     Engine
 	Channel    func(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	// CPUs are what a browser of the channel gets while nobody watches, and while a pane does.
 	CPUs func(ctx context.Context, ch core.Channel) (alone, watched float64)
@@ -101,7 +96,7 @@ func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *
 		}
 	}
 	lease, err := s.o.Provision.Ensure(ctx, provision.Want{
-		Channel: ch, Type: core.TypeChrome, Holder: core.Holder{Kind: core.HolderBrowser, ID: string(id)}, Link: true,
+		Channel: ch, Type: core.TypeChrome, Holder: holder(id), Link: true,
 	})
 	if err != nil {
 		return nil, err
@@ -115,13 +110,18 @@ func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *
 	}()
 	why, err := c.launch(ctx, fresh, true)
 	if err != nil && strings.Contains(why, "No usable sandbox") {
-		c.Notices = append(c.Notices, "Chromium runs without its own sandbox, which this engine does not let it have: the container alone holds its pages.")
+		c.Notices = append(c.Notices, "Chromium runs without its own sandbox, which this engine does not let it have: "+
+			"the container alone holds its pages.")
 		why, err = c.launch(ctx, false, false)
 	}
 	if err != nil {
 		return nil, startFailure(err, why)
 	}
 	return c, nil
+}
+
+func holder(ch core.ChannelID) core.Holder {
+	return core.Holder{Kind: core.HolderBrowser, ID: string(ch)}
 }
 
 func startFailure(err error, why string) error {
@@ -228,7 +228,7 @@ func (c *Sidecar) Watched(ctx context.Context, on bool) error {
 	if on {
 		limits.CPUs = watched
 	}
-	if err := c.s.o.Engine.Update(ctx, c.lease.Container.ID, limits); err != nil {
+	if err := c.s.o.Containers.Limit(ctx, c.lease.Container.ID, holder(c.channel.ID), limits); err != nil {
 		return fmt.Errorf("change the browser's limits: %w", err)
 	}
 	return nil

@@ -141,10 +141,13 @@ func (s *Service) session(ch core.ChannelID) *session {
 	return c
 }
 
-// Step says how the image is built that a start waits for.
-func (s *Service) Step(text string) {
+// Building has panes whose browser starts show how its image is built.
+func (s *Service) Building(st core.ImageStatus) {
+	if st.State != core.ImageBuilding {
+		return
+	}
 	for _, c := range s.all() {
-		c.step(text)
+		c.step(st.Step)
 	}
 }
 
@@ -162,7 +165,8 @@ func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAc
 		return core.BrowserResult{}, errOff
 	}
 	if !slices.Contains(s.o.AgentActions, a.Action) {
-		return core.BrowserResult{Error: fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))}, nil
+		why := fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))
+		return core.BrowserResult{Error: why}, nil
 	}
 	return s.session(ch).agent(ctx, a), nil
 }
