@@ -233,8 +233,9 @@ func (r *reading) read(f *axFrame, n *axNode, depth int, above string) {
 	if !n.Ignored && !silent[role] {
 		if r.node(f, n, role, name, depth, above) {
 			next = depth + 1
-			if name != "" {
-				above = name
+			// A name or value that was said is not said again by the text it is made of.
+			if value := n.Value.text(maxName); name+value != "" {
+				above = name + "\n" + value
 			}
 		}
 	}
@@ -254,7 +255,7 @@ func (r *reading) node(f *axFrame, n *axNode, role, name string, depth int, abov
 	if role == "StaticText" && (name == "" || strings.Contains(above, name)) {
 		return false
 	}
-	acts := interactive[role] || n.has("editable") || n.has("focusable") && role != "RootWebArea" && role != "Iframe"
+	acts := role != "StaticText" && (interactive[role] || n.has("editable") || n.has("focusable") && role != "RootWebArea" && role != "Iframe")
 	if r.want != nil {
 		if !r.want(role, name, description) || role == "StaticText" && !acts || r.most > 0 && len(r.elements) >= r.most {
 			return false

@@ -255,14 +255,15 @@ func (t *tab) remember(ctx context.Context) {
 	}
 }
 
-// favicon fetches a page's icon by the browser, as the page would. It is empty where
-// there is none, or where it is no picture.
+// favicon fetches the icon that a page names, by the browser, as the page would. It is
+// empty where there is none, or where it is no picture. One that the page does not name is
+// not looked for: what is not there would be an error in the page's console.
 func (t *tab) favicon(ctx context.Context) string {
 	var href string
 	if err := t.ask(ctx,
 		`() => {
 			const l = document.querySelector("link[rel~='icon' i]");
-			return String(l ? l.href : new URL("/favicon.ico", location.href)).slice(0, 20000); }`, &href); err != nil {
+			return l ? String(l.href).slice(0, 20000) : ""; }`, &href); err != nil {
 		return ""
 	}
 	if raw, ok := strings.CutPrefix(href, "data:image/"); ok && len(href) <= 16<<10 && !strings.Contains(raw[:min(len(raw), 40)], "html") {

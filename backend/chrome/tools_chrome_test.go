@@ -29,6 +29,10 @@ func TestForm(t *testing.T) {
 		r.must("form_input", obj{"ref": r.ref(name), "value": value})
 	}
 	r.must("form_input", obj{"ref": r.ref("File"), "value": "up.txt"})
+	// What a field holds is its value, and no element of its own.
+	if again := r.must("read_page", nil); strings.Contains(again.Result, "] text ") || !strings.Contains(again.Result, `textbox "Name" value="Ada"`) {
+		t.Errorf("%s", again.Result)
+	}
 	r.has(r.eval(`document.getElementById("file").files[0].name`), "up.txt")
 	r.has(r.eval(`document.getElementById("edit").innerText`), "new text")
 	r.fails("read-only", "form_input", obj{"ref": r.ref("Locked"), "value": "y"})
