@@ -72,6 +72,9 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
 	})
 	t.remember(ctx)
+	if why := t.notConnected(ctx); why != nil {
+		return "", why
+	}
 	return t.arrived("Opened", err)
 }
 
@@ -101,6 +104,21 @@ func (t *tab) arrived(verb string, err error) (string, error) {
 		return s + ". It still loads after 15 seconds; what is there already can be read.", nil
 	}
 	return s + ".", nil
+}
+
+// notConnected says why the way out stands in for a page, if it does. A site can only
+// pretend that it was not reached.
+func (t *tab) notConnected(ctx context.Context) error {
+	t.b.mu.Lock()
+	refused := t.title == core.NotConnected && t.statusOf == t.loader && t.status >= 400
+	t.b.mu.Unlock()
+	if !refused {
+		return nil
+	}
+	var said []string
+	err := t.ask(ctx, `() => Array.from(document.querySelectorAll("p"), (p) => p.textContent.slice(0, 500)).slice(0, 2)`, &said)
+	said = append(said, core.NotConnected+".", "")
+	return core.Fail(core.CodeNotFound, err, line(said[0], 500), line(said[1], 500))
 }
 
 // patient is call without the bound of one command: a server may take long to answer.
@@ -147,6 +165,9 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
 	})
 	t.remember(ctx)
+	if why := t.notConnected(ctx); why != nil {
+		return "", why
+	}
 	return t.arrived(verb, err)
 }
 

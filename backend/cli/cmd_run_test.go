@@ -99,7 +99,7 @@ func TestRunInput(t *testing.T) {
 		{"empty dir", "", []string{"run", "--dir", "", "x"}, 2, "--dir is empty"},
 		{"empty channel", "", []string{"run", "--channel", "", "x"}, 2, "--channel is empty"},
 		{"script without demo", "", []string{"run", "--script", "tour", "--dir", r.dir, "x"}, 2, "--script needs --demo"},
-		{"no such script", "", []string{"run", "--demo", "--script", "nope", "--dir", r.dir, "x"}, 2, "there are ask, background, error-401"},
+		{"no such script", "", []string{"run", "--demo", "--script", "nope", "--dir", r.dir, "x"}, 2, "there are ask, background, browser, error-401"},
 		{"no such channel", "", []string{"run", "--channel", "nope", "x"}, 2, `no channel "nope"`},
 		{"arguments for serve", "", []string{"serve", "x"}, 2, "too many"},
 	} {

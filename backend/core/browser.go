@@ -73,6 +73,10 @@ type BrowserTarget struct {
 	Height   float64 `json:"height"`
 }
 
+// NotConnected is the title of the page that stands in for one that a browser's way out
+// refused or did not reach. Its paragraphs are the cause and the remedy.
+const NotConnected = "Loop did not connect"
+
 // Kinds of BrowserInput.
 const (
 	InputMove   = "mousemove"

@@ -149,7 +149,7 @@ func TestSelection(t *testing.T) {
 	k.say("user", "demo:nope")
 	res := k.post(k.body(true))
 	b, _ := io.ReadAll(res.Body)
-	if res.StatusCode != 400 || !strings.Contains(string(b), "it has ask, background, error-401") {
+	if res.StatusCode != 400 || !strings.Contains(string(b), "it has ask, background, browser, error-401") {
 		t.Errorf("unknown script: %d %s", res.StatusCode, b)
 	}
 }

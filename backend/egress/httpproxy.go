@@ -182,8 +182,8 @@ func refuse(w http.ResponseWriter, err error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Loop-Refused", string(f.Code))
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, "<!doctype html><meta charset=utf-8><title>Loop did not connect</title>"+
-		"<style>body{font:16px system-ui;margin:4em auto;max-width:36em;color-scheme:light dark}</style><h1>Loop did not connect</h1><p>"+
+	_, _ = io.WriteString(w, "<!doctype html><meta charset=utf-8><title>"+core.NotConnected+"</title>"+
+		"<style>body{font:16px system-ui;margin:4em auto;max-width:36em;color-scheme:light dark}</style><h1>"+core.NotConnected+"</h1><p>"+
 		html.EscapeString(f.Cause)+"</p><p>"+html.EscapeString(f.Remedy)+"</p>\n")
 }
 
