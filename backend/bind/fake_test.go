@@ -217,7 +217,7 @@ func (f fakeGate) Status() core.GateStatus { return core.GateStatus{State: "on",
 func newSystem(f *fake) *bind.System {
 	return &bind.System{
 		Log: slog.New(slog.DiscardHandler),
-		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f},
+		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f}, Browsers: fakeImage{fake: f},
 		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Gate: fakeGate{fake: f}, Timelines: fakeStore{fake: f}, Version: "v1",
 		Seq: func() uint64 { _ = f.ask("seq"); return 7 },
 	}

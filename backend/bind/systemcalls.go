@@ -18,6 +18,7 @@ type System struct {
 	Containers ContainerService  `json:"-"`
 	Engine     EngineService     `json:"-"`
 	Image      ImageService      `json:"-"`
+	Browsers   ImageService      `json:"-"` // of the image that browsers run in
 	Config     ConfigService     `json:"-"`
 	Keys       CredentialService `json:"-"`
 	Explainer  Explainer         `json:"-"`
@@ -104,8 +105,19 @@ func (s *System) ImageStatus() core.ImageStatus {
 // BuildImage builds the agent image and returns when it is done.
 func (s *System) BuildImage() error { return s.Image.Build(s.Ctx) }
 
-// CancelImageBuild stops a build under way.
-func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
+// BrowserImageStatus returns the state of the image that browsers run in.
+func (s *System) BrowserImageStatus() core.ImageStatus {
+	ctx, cancel := context.WithTimeout(s.Ctx, imageWait)
+	defer cancel()
+	return s.Browsers.Status(ctx)
+}
+
+// BuildBrowserImage builds the image that browsers run in, which the first browser would
+// do, and returns when it is done.
+func (s *System) BuildBrowserImage() error { return s.Browsers.Build(s.Ctx) }
+
+// CancelImageBuild stops builds under way.
+func (s *System) CancelImageBuild() error { s.Image.Cancel(); s.Browsers.Cancel(); return nil }
 
 // ListContainers lists what this Loop folder has made.
 func (s *System) ListContainers() []core.Container { return orEmpty(s.Containers.List()) }

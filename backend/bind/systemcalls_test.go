@@ -174,10 +174,10 @@ func TestRunCallsPassOnWhatIsAsked(t *testing.T) {
 func TestImageCalls(t *testing.T) {
 	f := &fake{}
 	s := newSystem(f)
-	if st := s.ImageStatus(); st.State != core.ImageReady {
-		t.Errorf("%+v", st)
+	if st, b := s.ImageStatus(), s.BrowserImageStatus(); st.State != core.ImageReady || b.State != core.ImageReady {
+		t.Errorf("%+v %+v", st, b)
 	}
-	if err := errors.Join(s.BuildImage(), s.CancelImageBuild()); err != nil || f.did() != "image build cancel build" {
+	if err := errors.Join(s.BuildImage(), s.BuildBrowserImage(), s.CancelImageBuild()); err != nil || f.did() != "image image build build cancel build cancel build" {
 		t.Errorf("asked %q, %v", f.did(), err)
 	}
 	if r, err := s.Doctor(); err != nil || !r.OK() || len(r.Checks) != 1 {

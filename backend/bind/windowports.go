@@ -53,7 +53,7 @@ type RunService interface {
 	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
 }
 
-// ImageService builds the agent image.
+// ImageService builds one of Loop's images.
 type ImageService interface {
 	Status(ctx context.Context) core.ImageStatus
 	Build(ctx context.Context) error

@@ -367,3 +367,21 @@ func TestBareSentinelIsNoDetail(t *testing.T) {
 		t.Errorf("%s", r.err.String())
 	}
 }
+
+func TestImageOfBrowsers(t *testing.T) {
+	r := newRig(t)
+	r.fake.answers["System.BrowserImageStatus"] = core.ImageStatus{Ref: "loop-chrome:latest", State: core.ImageReady}
+	r.fake.answers["System.BuildBrowserImage"] = struct{}{}
+	if code := r.run("image", "status", "browser"); code != exitOK || r.fake.called("System.ImageStatus") {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "loop-chrome:latest: ready")
+	if code := r.run("image", "build", "browser"); code != exitOK || !r.fake.called("System.BuildBrowserImage") {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "The browser's image is ready.")
+	if code := r.run("image", "build", "other"); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "no image “other”")
+}

@@ -323,7 +323,7 @@ func (d *Daemon) assembleBound() {
 		},
 
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
+			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images, Browsers: d.chromes,
 			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Gate: d.gate, Timelines: d.store,
 			Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 			Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
