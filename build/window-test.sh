@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the real window through a demo run, held calls, four terminals and its end: window-test.sh [DIRECTORY]
+# Drives the real window through a demo run, held calls, a browser, four terminals and its end: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
 # Loop folder of its own; types with xdotool as a person would, and checks the
@@ -172,15 +172,21 @@ picture 3-done
 step "The window finished a demo run"
 
 keys() { xdotool key --clearmodifiers "$@"; }
-
-step "Held calls, in the native dialog and in the window"
-# The demo writes ~/.bashrc twice: with Write, then by a command.
-ask_gate() {
+# command_by_name NAME: by the palette.
+command_by_name() {
+  xdotool key --clearmodifiers ctrl+shift+p
+  sleep 0.5 # the palette takes keys once it is drawn
+  xdotool type --delay 20 "$1"
+  sleep 0.3
+  xdotool key Return
+}
+# ask_script PROMPT SCRIPT: a prompt that a script of the demo answers.
+ask_script() {
   xdotool key --clearmodifiers ctrl+l
   xdotool key --clearmodifiers ctrl+a
   xdotool type --delay 15 "$1"
   xdotool key shift+Return
-  xdotool type --delay 15 'demo:gate'
+  xdotool type --delay 15 "demo:$2"
   xdotool key Return
   local deadline=$((SECONDS + again))
   until says Channels.History "[\"$channel\",5]" "r.some(p => p.includes('$1'))"; do
@@ -188,6 +194,10 @@ ask_gate() {
     sleep 0.2
   done
 }
+
+step "Held calls, in the native dialog and in the window"
+# The demo writes ~/.bashrc twice: with Write, then by a command.
+ask_gate() { ask_script "$1" gate; }
 # held EXPRESSION: one question waits, a, of which the expression is true.
 held() { says Gate.Pending '[]' "r.length === 1 && ((a) => $1)(r[0])"; }
 startup=$tmp/home/channels/$channel/home/.bashrc
@@ -251,16 +261,61 @@ sleep 1
 picture 8-answered
 step "The gate asked in dialog and window"
 
-step "Four terminals, by the keyboard"
-prompts_sent() { call Channels.History "[\"$channel\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
-# command NAME: by the palette.
-command_by_name() {
-  xdotool key --clearmodifiers ctrl+shift+p
-  sleep 0.5 # the palette takes keys once it is drawn
-  xdotool type --delay 20 "$1"
-  sleep 0.3
+step "A page in the browser, with the agent and the person at it"
+chromium_runs() { says System.ListContainers '[]' 'r.some(c => c.type === "chrome" && c.status === "running")'; }
+open_browser() {
+  command_by_name 'Open: browser'
+  local deadline=$((SECONDS + again))
+  until chromium_runs; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.2
+  done
+}
+# page_middle: X and Y of the middle of the demo's page, by its colour.
+page_middle() {
+  local width height x y
+  import -window root "$tmp/page.png"
+  # Eroded: pixels of this colour stand at the edges of letters as well.
+  IFS='x+' read -r width height x y < <(convert "$tmp/page.png" -fuzz 1% -fill black +opaque '#e2f1e8' -fuzz 0 -fill white +opaque black \
+    -morphology Erode Square:5 -format '%@\n' info: 2>/dev/null)
+  [ "$width" -gt 200 ] && [ "$height" -gt 200 ] && say "$((x + width / 2)) $((y + height / 2))"
+}
+said() { call Channels.Timeline "[\"$channel\",0,500]" | grep -qE "$1"; }
+# drive_browser: the person takes over by a click into the page's field, which lies in its
+# middle, and greets Bob, while the agent waits to greet Ada.
+drive_browser() {
+  ask_script "$1" browser || return 1
+  local deadline=$((SECONDS + patience)) middle
+  until middle=$(page_middle); do
+    [ $SECONDS -lt $deadline ] || return 1
+  done
+  # shellcheck disable=SC2086 # two numbers
+  set -- $middle
+  xdotool mousemove "$1" $(($2 + 12)) click 1
+  xdotool key --clearmodifiers ctrl+a
+  xdotool type --delay 30 'Bob'
   xdotool key Return
 }
+await "Chromium" open_browser
+# A computer that is busy may be later than the agent; then it is tried again.
+for try in 1 2 3; do
+  drive_browser "Try a page in the browser, $try" || die "The agent did not open its page."
+  sleep 3 # the agent comes to wait
+  picture 9-browser-person
+  keys ctrl+shift+g
+  await "the end of the run" is_done
+  if said 'greeted [^"]*Bob'; then break; fi
+done
+said 'greeted [^"]*Bob' || die "What the person typed did not reach the page."
+said 'Hello, Ada' || die "The agent did not fill in the page after the person had given it back."
+sleep 1
+picture 10-browser
+# Nothing of it stays open: a pane is a reason to live.
+await "the end of the panel" command_by_name 'Close the browser'
+step "The window showed a browser, and both drove it"
+
+step "Four terminals, by the keyboard"
+prompts_sent() { call Channels.History "[\"$channel\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
 # opened N COMMAND…: repeats the command until there are N sessions that run.
 opened() {
   local n=$1 deadline
@@ -302,10 +357,10 @@ type_line 'cd /; clear; git --version; claude --version; false'
 [ "$(prompts_sent)" = "$prompts" ] || die "What was typed into a terminal went to the prompt box."
 says Terminals.List "[\"$channel\"]" 'r.length === 4 && r.every(t => t.target === "agent" && t.cols > 10 && t.rows > 3)' || die "The terminals have no size."
 sleep 1
-picture 9-terminals
+picture 11-terminals
 keys ctrl+shift+x
 sleep 1
-picture 10-terminal-alone
+picture 12-terminal-alone
 keys ctrl+shift+x
 for id in $(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(t=>t.session_id).join("\n")'); do
   call Terminals.Close "[\"$id\"]" >/dev/null
@@ -347,7 +402,7 @@ sleep 1
 close_window
 await "what is said once" says System.Memory '[]' 'r["closing.told"] === "yes"'
 sleep 1 # the answer comes when the notice is there; now it is drawn as well
-picture 11-closing
+picture 13-closing
 visible >/dev/null || die "The window went before the person had read the notice."
 keys Return
 await "the window to go" hidden
@@ -356,7 +411,7 @@ desktop "$BIN/loop-desktop" || die "A second start failed."
 take_window
 await "the pane" says Terminals.List "[\"$channel\"]" 'r[0].viewers > 0'
 sleep 1
-picture 12-shown-again
+picture 14-shown-again
 close_window
 await "the window to go without a word" hidden
 desktop "$BIN/loop-desktop" || die "A second start failed."
@@ -364,7 +419,7 @@ take_window
 goes_on >/dev/null || die "The program is not there any more."
 ask_quit() { keys ctrl+shift+q && sleep 2; } # the answer of Loop, and the dialog drawn
 ask_quit
-picture 13-quit
+picture 15-quit
 keys Return # Cancel has the keyboard
 sleep 1
 goes_on >/dev/null || die "Cancel ended a program."
