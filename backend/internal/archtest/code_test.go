@@ -89,10 +89,10 @@ func TestNothingIsSkipped(t *testing.T) {
 	}
 }
 
-// TestEngineTestsHaveTheirOwnNames: tests that need an engine are chosen by name and
-// may be tried again. A unit test of the same name would be tried again too.
+// TestEngineTestsHaveTheirOwnNames: tests that need an engine or a browser are chosen by
+// name and may be tried again. A unit test of the same name would be tried again too.
 func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
-	needsEngine := regexp.MustCompile(`(?m)^//go:build .*(docker|claude)`)
+	needsEngine := regexp.MustCompile(`(?m)^//go:build .*(docker|claude|chrome)`)
 	engine, unit := map[string]bool{}, map[string]string{}
 	for _, group := range byDir(goFiles(t)) {
 		tagged := func(g goFile) bool { return g.isTest() && needsEngine.Match(g.text) }
@@ -114,7 +114,7 @@ func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
 	}
 	for name, pos := range unit {
 		if engine[name] {
-			t.Errorf("%s: %s is also the name of a test that needs an engine: give one of them another", pos, name)
+			t.Errorf("%s: %s is also the name of a test that needs an engine or a browser: give one of them another", pos, name)
 		}
 	}
 	if len(engine) == 0 {
