@@ -171,7 +171,7 @@ func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResu
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if before != nil && before.dialog == nil {
+	if before != nil && !stood && before.dialog == nil { // an answer may have come before the next dialog
 		before.inARow = 0
 	}
 	if !act.pane && len(b.notes) > 0 {

@@ -169,7 +169,7 @@ func findTool(ctx context.Context, _ *Browser, t *tab, p struct {
 		return result{}, err
 	}
 	if len(elements) == 0 {
-		return say("Nothing on the page has “%s” in its role, name or description.", clip(p.Query, 100)), nil
+		return say("Nothing on the page has “%s” in its role, name or description. read_page shows what there is.", clip(p.Query, 100)), nil
 	}
 	return result{Result: s, Elements: elements}, nil
 }

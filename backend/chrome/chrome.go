@@ -56,6 +56,8 @@ type Browser struct {
 	cast  *caster
 	wake  chan struct{} // one token: Changed is due
 
+	patience time.Duration // for a page's answer to one command; tests have less
+
 	mu       sync.Mutex
 	moved    chan struct{} // closed and replaced when the state of a tab changes
 	tabs     []*tab        // in the order they were opened
@@ -74,7 +76,7 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 	}
 	b := &Browser{
 		o: o, acts: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		moved: make(chan struct{}), sessions: map[string]*tab{},
+		moved: make(chan struct{}), sessions: map[string]*tab{}, patience: callTimeout,
 		view: core.BrowserView{Width: 1280, Height: 800, Scale: 1, Zoom: 1},
 	}
 	b.conn = newConn(r, w, func(m string) (class, bool) {

@@ -101,7 +101,7 @@ func (t *tab) callIn(ctx context.Context, session, method string, params, result
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.b.patience)
 	defer cancel()
 	err = t.b.conn.call(ctx, held, session, method, params, result)
 	if errors.Is(err, errStopped) {

@@ -123,7 +123,7 @@ func TestPointerAndKeys(t *testing.T) {
 	r.has(r.eval(`document.getElementById("name").value`), "Hé <b> \"x\"!")
 	r.must("computer", obj{"action": "key", "text": "ctrl+a"})
 	r.must("computer", obj{"action": "key", "text": "Backspace"})
-	if v := r.eval(`document.getElementById("name").value`); v != "" {
+	if v := r.eval(`document.getElementById("name").value`); v != `""` {
 		t.Errorf("value %q", v)
 	}
 	r.must("computer", obj{"action": "key", "text": "Tab"})
