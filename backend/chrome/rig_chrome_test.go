@@ -21,9 +21,9 @@ type rig struct {
 	cmd *exec.Cmd
 }
 
-func start(t testing.TB, o Options) *rig {
+func start(t testing.TB, o Options, args ...string) *rig {
 	t.Helper()
-	c := chrometest.Start(t)
+	c := chrometest.Start(t, args...)
 	r := &rig{t: t, url: chrometest.Pages(t, "testdata/pages"), cmd: c.Cmd}
 	var err error
 	if r.Browser, err = Open(t.Context(), c.Out, c.In, o); err != nil {
