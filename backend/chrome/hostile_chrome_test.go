@@ -353,6 +353,8 @@ func TestHugeAndMisleadingNames(t *testing.T) {
 	t.Parallel()
 	r := start(t, Options{})
 	r.open("hostile.html")
+	r.eval(`document.title = "a\u0000b\u202Ec\u0007" + "x".repeat(1e6); const l = document.createElement("link"); l.rel = "icon"; l.href = "data:image/png;base64," + "A".repeat(1e6); document.head.append(l); 0`)
+	r.has(r.must("page_info", nil).Page.Title, "a bc xxx")
 	r.eval(`history.replaceState({}, "", "?" + "y".repeat(500000)); 0`)
 	r.eval(`const b = document.createElement("button"); b.setAttribute("aria-label", "\u202Egnp.exe\u0000\n[99] button " + "z".repeat(1e5)); document.body.append(b); 0`)
 	tab := r.Tabs()[0]
