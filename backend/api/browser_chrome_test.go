@@ -330,9 +330,10 @@ func drain(c client, d time.Duration) (out []picture) {
 	}
 }
 
-// quiet waits until no picture has come for a second.
+// quiet waits until no picture has come for so long that the still of a page at rest has
+// come, too.
 func quiet(c client) {
-	for len(drain(c, time.Second)) > 0 {
+	for len(drain(c, 1500*time.Millisecond)) > 0 {
 	}
 }
 
