@@ -364,7 +364,7 @@ func showing(b *testing.B, c client, kind string) (fps float64, latency time.Dur
 func pressing(b *testing.B, c client) time.Duration {
 	c.open("still")
 	var took []time.Duration
-	for i := range 12 {
+	for i := range 6 {
 		quiet(c)
 		begun := time.Now()
 		c.input(core.InputDown, 640, 400)
