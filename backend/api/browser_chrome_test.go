@@ -458,7 +458,7 @@ func BenchmarkBrowserPane(b *testing.B) {
 	}
 	b.Run("press", func(b *testing.B) {
 		var ours, theirs, ratio []float64
-		for range 2 * b.N {
+		for range b.N {
 			d, l := pressing(b, direct), pressing(b, loop)
 			ours, theirs, ratio = append(ours, float64(l.Microseconds())/1000), append(theirs, float64(d.Microseconds())/1000), append(ratio, float64(l)/float64(d))
 		}

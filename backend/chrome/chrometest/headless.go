@@ -37,9 +37,13 @@ func Start(tb testing.TB, args ...string) *Chromium {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	profile, err := os.MkdirTemp("", "loop-chromium-")
+	if err != nil {
+		tb.Fatal(err)
+	}
 	// Root, as which CI runs, has no sandbox of Chromium's; the pages are our own.
 	args = append([]string{"--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-dev-shm-usage", "--user-data-dir=" + tb.TempDir()}, args...)
+		"--disable-dev-shm-usage", "--user-data-dir=" + profile}, args...)
 	c := &Chromium{Out: outR, In: inW, Cmd: exec.CommandContext(context.Background(), program(tb), append(args, "about:blank")...)}
 	c.Cmd.ExtraFiles = []*os.File{inR, outW}
 	if err := c.Cmd.Start(); err != nil {
@@ -51,6 +55,14 @@ func Start(tb testing.TB, args ...string) *Chromium {
 		late := time.AfterFunc(endPatience, func() { _ = c.Cmd.Process.Kill() })
 		_ = c.Cmd.Wait()
 		late.Stop()
+		// Its other processes end a moment later, and write until then.
+		for range 50 {
+			if err = os.RemoveAll(profile); err == nil {
+				return
+			}
+			<-time.After(100 * time.Millisecond)
+		}
+		tb.Error(err)
 	})
 	return c
 }
