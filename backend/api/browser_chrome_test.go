@@ -259,16 +259,11 @@ func startDirect(tb testing.TB, url string) *directClient {
 				continue
 			}
 			switch {
-			case len(m.Result.TargetInfos) > 0:
-				for _, i := range m.Result.TargetInfos {
-					if i.Type == "page" {
-						d.send("", "Target.attachToTarget", map[string]any{"targetId": i.TargetID, "flatten": true})
-					}
-				}
 			case m.Method == "Target.attachedToTarget":
 				var s string
-				_ = json.Unmarshal(m.Params.SessionID, &s)
-				attached <- s
+				if json.Unmarshal(m.Params.SessionID, &s) == nil && len(attached) == 0 {
+					attached <- s
+				}
 			case m.Method == "Page.loadEventFired":
 				d.load <- struct{}{}
 			case m.Method == "Page.screencastFrame":
@@ -281,7 +276,8 @@ func startDirect(tb testing.TB, url string) *directClient {
 		}
 	}()
 	tb.Cleanup(func() { _ = d.c.In.Close(); _ = d.c.Out.Close(); <-read; close(d.out) })
-	d.send("", "Target.getTargets", map[string]any{})
+	d.send("", "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
+		"filter": []map[string]any{{"type": "page"}}})
 	d.sess = <-attached
 	d.send(d.sess, "Page.enable", map[string]any{})
 	d.send(d.sess, "Emulation.setDeviceMetricsOverride", map[string]any{"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false})
@@ -301,8 +297,15 @@ func (d *directClient) send(session, method string, params any) {
 }
 
 func (d *directClient) open(kind string) {
-	d.send(d.sess, "Page.navigate", map[string]any{"url": d.url + "/clock.html?" + kind})
-	<-d.load
+	for range 5 { // Chromium breaks off a navigation when a network interface comes or goes
+		d.send(d.sess, "Page.navigate", map[string]any{"url": d.url + "/clock.html?" + kind})
+		select {
+		case <-d.load:
+			return
+		case <-time.After(10 * time.Second):
+		}
+	}
+	d.tb.Fatal("the page did not load")
 }
 
 func (d *directClient) input(kind string, x, y int) {

@@ -162,6 +162,10 @@ func (c *caster) run() {
 				c.acknowledge(f)
 			}
 			c.begin(ctx, on, quality)
+			if on { // an empty page that was never drawn sends nothing by itself
+				due = true
+				rest.Reset(restAfter)
+			}
 			continue
 		}
 		for _, f := range frames {
