@@ -33,7 +33,7 @@ rm -f "$CACHE/bench.new"
 step "Benchmarks (each $count times)"
 for pkg in $(packages); do
   # One package at a time: two at once would measure each other.
-  go test -tags docker,claude -run '^$' -bench "$pattern" -benchmem -count "$count" -timeout 60m "${skip[@]}" "$pkg" |
+  go test -tags docker,claude,chrome -run '^$' -bench "$pattern" -benchmem -count "$count" -timeout 60m "${skip[@]}" "$pkg" |
     tee -a "$CACHE/bench.new"
 done
 mv "$CACHE/bench.new" "$CACHE/bench.txt"

@@ -13,9 +13,9 @@ step "go.mod"
 untidy=$(go mod tidy -diff 2>&1) || die "go.mod or go.sum is not tidy:
 $untidy" "Run: go mod tidy"
 
-# With the tests that need an engine; the tags leave nothing out.
+# With the tests that need an engine or a browser; the tags leave nothing out.
 step "go vet"
-go vet -tags docker,claude ./...
+go vet -tags docker,claude,chrome ./...
 
 step "Repository rules"
 go test ./backend/internal/archtest

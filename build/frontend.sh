@@ -6,6 +6,8 @@
 . "$(dirname "$0")/say.sh"
 # shellcheck source=build/stamp.sh
 . "$(dirname "$0")/stamp.sh"
+# shellcheck source=build/alone.sh
+. "$(dirname "$0")/alone.sh"
 
 cd "$ROOT/frontend"
 
@@ -26,20 +28,6 @@ build() {
   step "Building the frontend"
   npm run --silent build -- --logLevel warn # the list of a hundred chunks helps nobody
   finished frontend "$hash"
-}
-
-# alone COMMAND…: in a network of its own where this computer allows it. Chromium breaks
-# off what is under way when a network interface comes or goes, as those of containers
-# do in tests beside this one.
-alone() {
-  local as_own=(--net)
-  is_root || as_own=(--user --map-root-user --net)
-  if is_linux && have ip && unshare "${as_own[@]}" ip link set lo up 2>/dev/null; then
-    # shellcheck disable=SC2016 # the inner shell expands it
-    unshare "${as_own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$@"
-  else
-    "$@"
-  fi
 }
 
 case ${1:-build} in

@@ -34,4 +34,4 @@ names=$(long | xargs sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' | grep -vx T
 step "Long tests in full, ${1:-1} times"
 for ((i = 0; i < ${1:-1}; i++)); do build/frontend.sh e2e; done
 long | xargs -n 1 dirname | sort -u | sed 's|^|./|' |
-  xargs go test -v -timeout 180m -count="${1:-1}" -p 1 -tags docker,claude -run "^($names)\$"
+  xargs go test -v -timeout 180m -count="${1:-1}" -p 1 -tags docker,claude,chrome -run "^($names)\$"

@@ -9,7 +9,7 @@
 # wrong. An engine that was started here is stopped at the end, by its process id; one
 # that answered before is not touched.
 #
-# Tests with an engine, page flows and the window are tried again when they fail. Those
+# Tests with an engine or a browser, page flows and the window are tried again when they fail. Those
 # that passed on a later try are listed at the end as unsteady. Unit tests are never
 # tried twice.
 # shellcheck source=build/say.sh
@@ -18,6 +18,8 @@
 . "$(dirname "$0")/group.sh"
 # shellcheck source=build/lanes.sh
 . "$(dirname "$0")/lanes.sh"
+# shellcheck source=build/alone.sh
+. "$(dirname "$0")/alone.sh"
 
 cd "$ROOT"
 tags=docker,claude
@@ -52,6 +54,14 @@ stage_static() {
 # files, which the race detector makes slow. That stage vets all of these, too.
 # shellcheck disable=SC2046 # a list of packages
 stage_unit() { build/unit.sh -race -vet=off $(go list ./... | grep -vx loop/backend/internal/archtest); }
+
+# A real Chromium on pages of our own, without an engine. Two packages at a time would
+# measure each other.
+stage_browser() {
+  step "Tests with a browser"
+  alone build/retest.sh browser --packages="$(build/engine-tests.sh packages chrome | paste -sd ' ' -)" -- \
+    -p 1 -timeout 20m -count=1 -vet=off -tags chrome -run "^($(build/engine-tests.sh names chrome | paste -sd '|' -))\$"
+}
 
 stage_cross() { build/cross.sh; }
 
@@ -115,10 +125,10 @@ engine_packages() {
 }
 
 # Stages that others build on run before the lanes begin. Chromium breaks off requests
-# when the network interfaces of containers come and go, so build/frontend.sh gives the
-# page's browser a network of its own.
+# when the network interfaces of containers come and go, so the tests with a
+# browser have a network of their own (build/alone.sh).
 first='setup build'
-compute_lane='static frontend xterm unit cross page'
+compute_lane='static frontend xterm unit cross browser page'
 engine_lane='image docker user window'
 all="$first $compute_lane $engine_lane"
 

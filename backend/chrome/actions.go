@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -171,7 +172,7 @@ func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResu
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if before != nil && before.dialog == nil {
+	if before != nil && !stood && before.dialog == nil && time.Since(before.asked) > betweenDialogs {
 		before.inARow = 0
 	}
 	if !act.pane && len(b.notes) > 0 {

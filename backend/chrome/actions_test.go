@@ -104,8 +104,14 @@ func TestRefsLast(t *testing.T) {
 	for i := range int64(maxRefs + 5) {
 		r.number(ref{node: node{"s", "f", i}})
 	}
-	if len(r.byRef) != maxRefs {
-		t.Errorf("%d refs", len(r.byRef))
+	if len(r.byRef) > maxRefs || len(r.byNode) != len(r.byRef) {
+		t.Errorf("%d refs of %d nodes", len(r.byRef), len(r.byNode))
+	}
+	if e, err := r.find(maxRefs + 5); err != nil || e.backend != maxRefs+4 || r.number(e) != maxRefs+5 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := r.find(3); err == nil || sentence(err) != "Ref 3 was read too long ago; call read_page or find again." {
+		t.Errorf("%v", err)
 	}
 }
 

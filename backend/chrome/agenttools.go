@@ -3,6 +3,7 @@ package chrome
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"loop/backend/core"
@@ -169,7 +170,7 @@ func findTool(ctx context.Context, _ *Browser, t *tab, p struct {
 		return result{}, err
 	}
 	if len(elements) == 0 {
-		return say("Nothing on the page has “%s” in its role, name or description.", clip(p.Query, 100)), nil
+		return say("Nothing on the page has “%s” in its role, name or description. read_page shows what there is.", clip(p.Query, 100)), nil
 	}
 	return result{Result: s, Elements: elements}, nil
 }
@@ -233,8 +234,8 @@ func pageTextTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, 
 			out.WriteString("\n--- frame ---\n")
 		}
 		out.WriteString(clip(got[0], 4*maxSnapshot))
-		if fmt.Sprint(maxSnapshot) < got[1] && len(got[1]) >= len(fmt.Sprint(maxSnapshot)) {
-			fmt.Fprintf(&out, "\n… (%s characters in all)", got[1])
+		if n, err := strconv.Atoi(got[1]); err == nil && n > maxSnapshot {
+			fmt.Fprintf(&out, "\n… (%d characters in all; evaluate with document.body.innerText.slice(%d) goes on)", n, maxSnapshot)
 		}
 	}
 	if strings.TrimSpace(out.String()) == "" {

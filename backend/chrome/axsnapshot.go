@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -257,7 +258,11 @@ func (r *reading) node(f *axFrame, n *axNode, role, name string, depth int, abov
 	}
 	acts := role != "StaticText" && (interactive[role] || n.has("editable") || n.has("focusable") && role != "RootWebArea" && role != "Iframe")
 	if r.want != nil {
-		if !r.want(role, name, description) || role == "StaticText" && !acts || r.most > 0 && len(r.elements) >= r.most {
+		said := role
+		if role == "StaticText" {
+			said = "" // nobody looks for text by that word
+		}
+		if !r.want(said, name, description) {
 			return false
 		}
 		acts = true
@@ -265,16 +270,16 @@ func (r *reading) node(f *axFrame, n *axNode, role, name string, depth int, abov
 	if !acts && name == "" && value == "" && role != "Iframe" && role != "table" && role != "list" && role != "form" && role != "dialog" {
 		return false
 	}
+	if r.out.Len() > maxSnapshot || r.most > 0 && len(r.elements) >= r.most {
+		r.cut++
+		return true
+	}
 	var number int
 	if acts && n.Backend != 0 {
 		t := r.t
 		t.b.mu.Lock()
 		number = t.refs.number(ref{node{f.session, f.id, n.Backend}, role, name})
 		t.b.mu.Unlock()
-	}
-	if r.out.Len() > maxSnapshot {
-		r.cut++
-		return true
 	}
 	indent := min(depth, maxIndent)
 	if r.want != nil {
@@ -334,6 +339,10 @@ func (n *axNode) has(name string) bool {
 func (t *tab) snapshot(ctx context.Context, want func(role, name, description string) bool, most int) (string,
 	[]core.BrowserElement, error) {
 	f, err := t.tree(ctx)
+	if errors.Is(err, errTooLarge) {
+		return "", nil, core.Fail(core.CodeTooMany, err, "The page has too many elements to be read at a time.",
+			"Use get_page_text, a screenshot, or evaluate with a script that looks for what you need.")
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -345,7 +354,10 @@ func (t *tab) snapshot(ctx context.Context, want func(role, name, description st
 		t.boxes(ctx, r.elements)
 	}
 	s := r.out.String()
-	if r.cut > 0 {
+	switch {
+	case r.cut > 0 && most > 0:
+		s += fmt.Sprintf("… %d more fit the query; make it longer.\n", r.cut)
+	case r.cut > 0:
 		s += fmt.Sprintf("… %d more lines were cut; use find for what is not here, or get_page_text.\n", r.cut)
 	}
 	return s, r.elements, nil

@@ -117,6 +117,11 @@ func (c *caster) run() {
 		last  uint64 // of the last frame that was handed on
 		rest  = time.NewTimer(time.Hour)
 		due   bool // a sharp still is
+
+		// A still takes its time, and what the page draws meanwhile does not wait for it.
+		stills = make(chan *core.BrowserFrame)
+		taking bool
+		stale  bool // the page has moved since it is taken
 	)
 	rest.Stop()
 	defer rest.Stop()
@@ -126,9 +131,23 @@ func (c *caster) run() {
 			return
 		case <-c.wake:
 		case <-rest.C:
-			if due {
-				due = false
-				c.still(ctx)
+			switch {
+			case due && taking:
+				rest.Reset(restAfter)
+			case due:
+				due, taking, stale = false, true, false
+				c.b.wg.Go(func() {
+					select {
+					case stills <- c.still(ctx):
+					case <-ctx.Done():
+					}
+				})
+			}
+			continue
+		case f := <-stills:
+			taking = false
+			if f != nil && !stale {
+				c.b.o.Frame(*f)
 			}
 			continue
 		}
@@ -138,11 +157,15 @@ func (c *caster) run() {
 		c.frames = nil
 		c.mu.Unlock()
 		if now != round {
-			round, last, due = now, 0, false
+			round, last, due, stale = now, 0, false, true
 			for _, f := range frames {
 				c.acknowledge(f)
 			}
 			c.begin(ctx, on, quality)
+			if on { // an empty page that was never drawn sends nothing by itself
+				due = true
+				rest.Reset(restAfter)
+			}
 			continue
 		}
 		for _, f := range frames {
@@ -156,7 +179,7 @@ func (c *caster) run() {
 				c.acknowledge(f)
 				continue
 			}
-			last, due = sum, true
+			last, due, stale = sum, true, true
 			rest.Reset(restAfter)
 			if c.b.o.Frame == nil {
 				c.acknowledge(f)
@@ -204,22 +227,22 @@ func (c *caster) begin(ctx context.Context, on bool, quality int) {
 	b.conn.start(got.SessionID, page.CommandStartScreencast, obj{"format": "jpeg", "quality": quality, "everyNthFrame": 1}, nil)
 }
 
-// still hands on one sharp picture of a page at rest.
-func (c *caster) still(ctx context.Context) {
+// still is one sharp picture of a page at rest; nil if there is none.
+func (c *caster) still(ctx context.Context) *core.BrowserFrame {
 	b := c.b
 	b.mu.Lock()
 	t := b.active
 	ok := t != nil && t.standing() == nil
 	b.mu.Unlock()
 	if !ok || b.o.Frame == nil {
-		return
+		return nil
 	}
 	var got page.CaptureScreenshotResult
 	short, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	if err := t.call(short, page.CommandCaptureScreenshot, obj{"format": "jpeg", "quality": sharpQuality,
 		"optimizeForSpeed": true}, &got); err != nil || !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
-		return
+		return nil
 	}
-	b.o.Frame(core.BrowserFrame{JPEG: got.Data, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}})
+	return &core.BrowserFrame{JPEG: got.Data, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}}
 }

@@ -55,6 +55,7 @@ type Browser struct {
 	input *inputLane
 	cast  *caster
 	wake  chan struct{} // one token: Changed is due
+	views chan struct{} // one token: view is not what tabs are shown as
 
 	mu       sync.Mutex
 	moved    chan struct{} // closed and replaced when the state of a tab changes
@@ -62,8 +63,10 @@ type Browser struct {
 	active   *tab
 	sessions map[string]*tab // of pages and of the frames inside them
 	view     core.BrowserView
-	notes    []string // for the next result
-	seq      int64    // of console lines and requests
+	shown    core.BrowserView // what the tabs were told last
+	patience time.Duration    // for a page's answer to one command; tests have less
+	notes    []string         // for the next result
+	seq      int64            // of console lines and requests
 }
 
 // Open takes over a Chromium that was just started: r is what it writes, w what it reads.
@@ -73,10 +76,11 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	b := &Browser{
-		o: o, acts: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		moved: make(chan struct{}), sessions: map[string]*tab{},
+		o: o, acts: make(chan struct{}, 1), wake: make(chan struct{}, 1), views: make(chan struct{}, 1),
+		moved: make(chan struct{}), sessions: map[string]*tab{}, patience: callTimeout,
 		view: core.BrowserView{Width: 1280, Height: 800, Scale: 1, Zoom: 1},
 	}
+	b.shown = b.view
 	b.conn = newConn(r, w, func(m string) (class, bool) {
 		h, ok := handlers[m]
 		return h.class, ok
@@ -85,6 +89,7 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 	b.cast = newCaster(b)
 	b.wg.Go(b.dispatch)
 	b.wg.Go(b.notify)
+	b.wg.Go(b.showViews)
 	b.wg.Go(b.input.run)
 	b.wg.Go(b.cast.run)
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)

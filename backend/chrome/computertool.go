@@ -211,6 +211,8 @@ func (t *tab) scrollBy(ctx context.Context, p computerParams) (result, error) {
 	r, err := t.acted(ctx, fmt.Sprintf("Scrolled by %g, %g.", bounded(p.DeltaX), bounded(p.DeltaY)), e, p.Ref, at, t.scroll(ctx,
 		x, y, p.DeltaX, p.DeltaY))
 	if err == nil {
+		// A page scrolls smoothly, so that it is not there yet.
+		_ = t.ask(ctx, scrolled, nil)
 		if w, werr := t.where(ctx); werr == nil {
 			r.Page = w
 			r.Result += fmt.Sprintf(" The page is at %g, %g of %g×%g.", w.ScrollX, w.ScrollY, w.PageWidth, w.PageHeight)
@@ -218,6 +220,20 @@ func (t *tab) scrollBy(ctx context.Context, p computerParams) (result, error) {
 	}
 	return r, err
 }
+
+// scrolled waits until the page has stood still for five frames, at most a second.
+const scrolled = `() => new Promise(done => {
+	let last = "", still = 0;
+	const look = () => {
+		const at = scrollX + " " + scrollY;
+		still = at === last ? still + 1 : 0;
+		last = at;
+		if (still === 5) done();
+		else requestAnimationFrame(look);
+	};
+	requestAnimationFrame(look);
+	setTimeout(done, 1000);
+})`
 
 func (t *tab) scrollTo(ctx context.Context, n int) (result, error) {
 	e, at, err := t.show(ctx, n)

@@ -138,6 +138,9 @@ func (b *Browser) evaluate(ctx context.Context, t *tab, expression string) (stri
 		if len(s) > maxValue {
 			return clip(s, maxValue) + fmt.Sprintf(" (%d bytes in all)", len(s)), nil
 		}
+		if s == "" {
+			return `""`, nil // or it would look like no answer
+		}
 		return s, nil
 	case r.ObjectID == "":
 		return clip(string(r.Value), maxValue), nil

@@ -10,20 +10,33 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 
 	"loop/backend/core"
 )
 
 const (
 	loadPatience = 15 * time.Second // for a page to load, before an action says that it still does
+	hangPatience = 2 * time.Second  // for a page that is left to answer, before its script is ended
 	maxIcon      = 12 << 10         // bytes of a favicon; as a data: URL it is a third longer
 )
 
-// leave says for the time of an action that a page may not ask whether to stay.
-func (t *tab) leave() (done func()) {
+// leave says for the time of an action that a page may ask nothing. It dismisses what the
+// page asks already, and ends a script that runs without end: Chromium waits for it.
+func (t *tab) leave(ctx context.Context) (done func()) {
 	t.b.mu.Lock()
 	t.leaving++
+	if d := t.dialog; d != nil {
+		t.b.note("The dialog (%s: “%s”) was dismissed.", d.Kind, line(d.Message, 200))
+		t.b.endDialog(t)
+		t.b.answerDialog(t.session, d.Kind == "beforeunload", "")
+	}
 	t.b.mu.Unlock()
+	short, cancel := context.WithTimeout(ctx, hangPatience)
+	defer cancel()
+	if err := t.call(short, runtime.CommandEvaluate, obj{"expression": "0"}, nil); errors.Is(err, context.DeadlineExceeded) {
+		t.post(runtime.CommandTerminateExecution, nil)
+	}
 	return func() {
 		t.b.mu.Lock()
 		t.leaving--
@@ -42,7 +55,7 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 			return "", err
 		}
 	}
-	defer t.leave()()
+	defer t.leave(ctx)()
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	var got struct {
@@ -147,12 +160,12 @@ func (t *tab) patient(ctx context.Context, method string, params, result any) er
 
 // reload loads the page of a tab again.
 func (b *Browser) reload(ctx context.Context, t *tab) (string, error) {
+	defer t.leave(ctx)()
 	return b.leaveFor(ctx, t, "Reloaded", page.CommandReload, nil)
 }
 
 // leaveFor sends a command that makes a tab load something, and waits until it has.
 func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, params any) (string, error) {
-	defer t.leave()()
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	b.mu.Lock()
@@ -182,6 +195,7 @@ type history struct {
 
 // step goes back (-1) or forward (1) in a tab's history.
 func (b *Browser) step(ctx context.Context, t *tab, by int) (string, error) {
+	defer t.leave(ctx)()
 	var h history
 	if err := t.call(ctx, page.CommandGetNavigationHistory, nil, &h); err != nil {
 		return "", err

@@ -13,6 +13,7 @@ import (
 const (
 	dialogPatience = 30 * time.Second // for an answer, before a dialog is dismissed
 	dialogsInARow  = 5                // of a page that does nothing else; further ones are dismissed at once
+	betweenDialogs = time.Second      // from one to the next, where a page does nothing else
 	maxDialogText  = 2 << 10
 )
 
@@ -63,9 +64,10 @@ func (b *Browser) dialogOpened(e event) {
 		return
 	}
 	t.inARow++
+	t.asked = time.Now()
 	switch {
-	case p.Type == "beforeunload" && t.leaving > 0:
-		b.answerDialog(e.session, true, "")
+	case t.leaving > 0:
+		b.answerDialog(e.session, p.Type == "beforeunload", "")
 		return
 	case t.inARow > dialogsInARow:
 		b.note("The page shows one dialog after another; they are dismissed.")
@@ -118,6 +120,7 @@ func (b *Browser) endDialog(t *tab) {
 	if t.dialog == nil {
 		return
 	}
+	t.asked = time.Now()
 	t.dropDialog()
 	t.release()
 	b.advance()

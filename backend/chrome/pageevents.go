@@ -79,7 +79,10 @@ func (b *Browser) navigated(e event) {
 	t.icon = ""
 	t.navs++
 	t.inARow = 0
-	t.crashed = false
+	if t.crashed {
+		t.crashed = false
+		b.emulate(t)
+	}
 	t.refs.forget()
 	t.pointer.lost()
 	t.release()

@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-const maxRefs = 10_000 // of one document
+const maxRefs = 10_000 // that are kept of one document
 
 // node names an element of a page: Chromium's number for it, and the session and frame
 // that the number is one of.
@@ -33,44 +33,51 @@ type ref struct {
 type refTable struct {
 	byRef  []ref
 	byNode map[node]int
+	old    int // numbers before byRef's first: of elements that were read too long ago
 	former int // numbers that the document before had
 }
 
 func (r *refTable) forget() {
 	if len(r.byRef) > 0 {
-		r.former = len(r.byRef)
+		r.former = r.old + len(r.byRef)
 	}
-	r.byRef, r.byNode = nil, nil
+	r.byRef, r.byNode, r.old = nil, nil, 0
 }
 
-// number is an element's ref; 0 if there are too many.
+// number is an element's ref. Where there are too many, the older half is given up.
 func (r *refTable) number(e ref) int {
 	if n, ok := r.byNode[e.node]; ok {
-		r.byRef[n-1] = e
+		r.byRef[n-1-r.old] = e
 		return n
 	}
 	if len(r.byRef) >= maxRefs {
-		return 0
+		for _, o := range r.byRef[:maxRefs/2] {
+			delete(r.byNode, o.node)
+		}
+		r.byRef = append([]ref(nil), r.byRef[maxRefs/2:]...)
+		r.old += maxRefs / 2
 	}
 	if r.byNode == nil {
 		r.byNode = map[node]int{}
 	}
 	r.byRef = append(r.byRef, e)
-	r.byNode[e.node] = len(r.byRef)
-	return len(r.byRef)
+	r.byNode[e.node] = r.old + len(r.byRef)
+	return r.old + len(r.byRef)
 }
 
 func (r *refTable) find(n int) (ref, error) {
 	switch {
-	case n >= 1 && n <= len(r.byRef):
-		return r.byRef[n-1], nil
+	case n > r.old && n <= r.old+len(r.byRef):
+		return r.byRef[n-1-r.old], nil
+	case n >= 1 && n <= r.old:
+		return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("Ref %d was read too long ago;", n), "call read_page or find again.")
 	case n >= 1 && len(r.byRef) == 0 && n <= r.former:
 		return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("The page has changed since ref %d was read;", n), "call read_page again.")
 	case len(r.byRef) == 0:
 		return ref{}, core.Fail(core.CodeNotFound, nil, "No refs of this page were read yet.", "Call read_page or find first.")
 	}
 	return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no ref %d; the last read_page or find gave 1 to %d.",
-		n, len(r.byRef)), "Call read_page again.")
+		n, r.old+len(r.byRef)), "Call read_page again.")
 }
 
 // element is the one that a ref names.
@@ -131,6 +138,10 @@ func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 	}
 	hidden := core.Fail(core.CodeConflict, nil, fmt.Sprintf("The element of ref %d is hidden or has no size;", n),
 		"call read_page to see what is there.")
+	if e.role == "option" || e.role == "MenuListOption" {
+		hidden = core.Fail(core.CodeConflict, nil, fmt.Sprintf("The option of ref %d is in a list that is closed;", n),
+			"call form_input with the ref of the list, and “"+e.name+"” as value.")
+	}
 	if err := t.callIn(ctx, e.session, dom.CommandScrollIntoViewIfNeeded, obj{"backendNodeId": e.backend}, nil); err != nil {
 		var connected bool
 		if ask := t.askNode(ctx, e.node, `function() { return this.isConnected }`, &connected); ask == nil && connected {

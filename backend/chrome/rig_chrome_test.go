@@ -3,81 +3,33 @@
 package chrome
 
 import (
-	"context"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"loop/backend/chrome/chrometest"
 	"loop/backend/core"
 )
 
 // rig is a Chromium of a test, and the pages it looks at.
 type rig struct {
 	*Browser
-	t   *testing.T
+	t   testing.TB
 	url string // of the pages, by 127.0.0.1
 	cmd *exec.Cmd
 }
 
-func start(t *testing.T, o Options) *rig {
+func start(t testing.TB, o Options, args ...string) *rig {
 	t.Helper()
-	fs := http.FileServer(http.Dir("testdata/pages"))
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/spa/"):
-			http.ServeFile(w, r, "testdata/pages/spa.html")
-		case r.URL.Path == "/data.json":
-			_, _ = w.Write([]byte(`{"ok":true}`))
-		case r.URL.Path == "/download":
-			w.Header().Set("Content-Disposition", "attachment; filename=../x.bin")
-			_, _ = w.Write(make([]byte, 1000))
-		case r.URL.Path == "/slow":
-			<-r.Context().Done()
-		default:
-			fs.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(s.Close)
-	t.Cleanup(s.CloseClientConnections)
-	r := &rig{t: t, url: s.URL}
-	inR, inW, err := os.Pipe()
-	if err != nil {
+	c := chrometest.Start(t, args...)
+	r := &rig{t: t, url: chrometest.Pages(t, "testdata/pages"), cmd: c.Cmd}
+	var err error
+	if r.Browser, err = Open(t.Context(), c.Out, c.In, o); err != nil {
 		t.Fatal(err)
 	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.cmd = exec.CommandContext(context.Background(), "/usr/bin/chromium", "--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu",
-		"--disable-quic", "--no-first-run", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(), "about:blank")
-	r.cmd.ExtraFiles = []*os.File{inR, outW}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = inR.Close()
-	_ = outW.Close()
-	t.Cleanup(func() { _ = r.cmd.Wait() })
-	r.Browser, err = Open(t.Context(), outR, inW, o)
-	if err != nil {
-		_ = r.cmd.Process.Kill()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = r.conn.call(ctx, nil, "", "Browser.close", nil, nil)
-		_ = r.Close()
-		<-r.Done()
-		killed := time.AfterFunc(5*time.Second, func() { _ = r.cmd.Process.Kill() })
-		_ = r.cmd.Wait()
-		killed.Stop()
-	})
+	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
 
@@ -142,7 +94,7 @@ func (r *rig) has(got, part string) {
 	}
 }
 
-func decodeJSON(t *testing.T, s string, into any) {
+func decodeJSON(t testing.TB, s string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s), into); err != nil {
 		t.Fatalf("%v in %q", err, clip(s, 300))

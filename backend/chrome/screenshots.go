@@ -69,6 +69,7 @@ func (t *tab) where(ctx context.Context) (*core.BrowserPage, error) {
 	if err := raw.into(&got); err != nil {
 		return nil, err
 	}
+	t.remember(ctx) // a script may have changed the title
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
 	return &core.BrowserPage{

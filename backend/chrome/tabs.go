@@ -39,8 +39,9 @@ type tab struct {
 	held             chan struct{}     // closed when the page stands still: a dialog, a crash, its end
 
 	dialog   *pageDialog
-	inARow   int // dialogs without anything else between them
-	leaving  int // actions under way for which a page may not ask whether to stay
+	inARow   int       // dialogs without anything else between them
+	asked    time.Time // when the last one opened or ended
+	leaving  int       // actions under way for which a page may not ask whether to stay
 	refs     refTable
 	console  consoleLog
 	network  networkLog
@@ -96,12 +97,12 @@ func (t *tab) call(ctx context.Context, method string, params, result any) error
 // callIn is call for a frame of the page that has a session of its own.
 func (t *tab) callIn(ctx context.Context, session, method string, params, result any) error {
 	t.b.mu.Lock()
-	err, held := t.standing(), t.held
+	err, held, patience := t.standing(), t.held, t.b.patience
 	t.b.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = t.b.conn.call(ctx, held, session, method, params, result)
 	if errors.Is(err, errStopped) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 
 	"loop/backend/core"
 )
@@ -13,6 +14,8 @@ import (
 const (
 	minSide = 100
 	maxSide = 3840
+
+	maxDevice = 5120 // pixels of the screen, wide or high, that Chromium draws
 )
 
 // viewport is the size of a page in its own CSS pixels: zooming in leaves it fewer.
@@ -24,7 +27,7 @@ func viewport(v core.BrowserView) (w, h int64) {
 	return max(int64(math.Round(float64(v.Width)/zoom)), 1), max(int64(math.Round(float64(v.Height)/zoom)), 1)
 }
 
-// SetView sets what all tabs are shown as, also those that open later. A zoom makes CSS
+// SetView sets what all tabs are shown as soon, also those that open later. A zoom makes CSS
 // pixels larger, so that the viewport has fewer of them. Errors are *core.Failure:
 // invalid_input.
 func (b *Browser) SetView(v core.BrowserView) error {
@@ -50,11 +53,42 @@ func (b *Browser) SetView(v core.BrowserView) error {
 		return nil
 	}
 	b.view = v
-	for _, t := range b.tabs {
-		b.emulate(t)
+	select {
+	case b.views <- struct{}{}:
+	default:
 	}
-	b.cast.again()
 	return nil
+}
+
+// showViews tells the tabs what they are shown as, until the connection ends. A pane that
+// is resized names hundreds of sizes a second: the next one that is told is the newest
+// when the active page has answered to the one before.
+func (b *Browser) showViews() {
+	ctx, cancel := b.context(context.Background())
+	defer cancel()
+	for {
+		select {
+		case <-b.views:
+		case <-ctx.Done():
+			return
+		}
+		b.mu.Lock()
+		v, active := b.view, b.active
+		for _, t := range b.tabs {
+			b.emulate(t)
+		}
+		b.mu.Unlock()
+		b.cast.again()
+		if active != nil {
+			short, done := context.WithTimeout(ctx, moveTimeout) // a page that hangs gets the next one nevertheless
+			_ = active.call(short, page.CommandGetLayoutMetrics, nil, nil)
+			done()
+		}
+		b.mu.Lock()
+		b.shown = v
+		b.advance()
+		b.mu.Unlock()
+	}
 }
 
 // resize is SetView with another size, and waits until the active page has it.
@@ -66,13 +100,21 @@ func (b *Browser) resize(ctx context.Context, t *tab, width, height int) error {
 	if err := b.SetView(v); err != nil {
 		return err
 	}
+	if err := b.until(ctx, func() bool { return b.shown == b.view }); err != nil {
+		return err
+	}
 	return t.ask(ctx, `() => new Promise(r => { requestAnimationFrame(() => r()); setTimeout(r, 300) })`, nil)
 }
 
-// emulate tells a tab what it is shown as. The caller holds mu.
+// emulate tells a tab what it is shown as; one that has crashed when it is another page:
+// Chromium itself would end. The caller holds mu.
 func (b *Browser) emulate(t *tab) {
+	if t.crashed {
+		return
+	}
 	v := b.view
 	w, h := viewport(v)
+	v.Scale = max(min(v.Scale, maxDevice/float64(max(v.Width, v.Height))), 1)
 	t.post(emulation.CommandSetDeviceMetricsOverride, &emulation.SetDeviceMetricsOverrideParams{
 		Width: w, Height: h, DeviceScaleFactor: v.Scale * v.Zoom, Mobile: v.Mobile,
 	})

@@ -24,5 +24,14 @@ func line(s string, most int) string {
 		s = clip(s, 4*most)
 	}
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	return clip(s, most)
+	return clip(strings.Map(undirected, s), most)
+}
+
+// undirected leaves out what turns the direction of text around: an address or a name
+// could look like another one.
+func undirected(r rune) rune {
+	if unicode.Is(unicode.Bidi_Control, r) {
+		return -1
+	}
+	return r
 }

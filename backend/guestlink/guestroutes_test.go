@@ -118,6 +118,10 @@ func TestCallbackRoutes(t *testing.T) {
 		{"POST", "/api/browser/action", `{"channel_id":"another","action":"navigate"}`, 403, "own channel", ""},
 		{"POST", "/api/browser/action", `{"params":{}}`, 400, "missing", ""},
 		{"POST", "/api/browser/action", `{"action":7}`, 400, "JSON", ""},
+		{"POST", "/api/browser/action", `{"action":"navigate"`, 400, "JSON", ""},
+		{"POST", "/api/browser/action", `[]`, 400, "JSON", ""},
+		{"POST", "/api/browser/action", "", 400, "JSON", ""},
+		{"POST", "/api/browser/action", `{"action":"evaluate","params":{"expression":"` + strings.Repeat("x", wire.MaxCallbackBody) + `"}}`, 413, "too large", ""},
 		// An agent can neither ask for an approval nor answer one.
 		{"POST", "/api/gate/container-approval", `{"kind":"file","target":"/x","message":"","cache_key":""}`, 403, "Only the supervisor", ""},
 		// These use another method on a known route, or no route at all.

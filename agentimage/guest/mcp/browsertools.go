@@ -68,7 +68,7 @@ type (
 		DeltaX   float64  `json:"delta_x,omitempty" jsonschema:"scroll: to the right"`
 		DeltaY   float64  `json:"delta_y,omitempty" jsonschema:"scroll: down"`
 		Button   string   `json:"button,omitempty" jsonschema:"left, middle or right"`
-		Duration float64  `json:"duration,omitempty" jsonschema:"wait: seconds, at most 30"`
+		Duration float64  `json:"duration,omitempty" jsonschema:"wait: seconds, at most 20"`
 		StartX   *float64 `json:"start_x,omitempty" jsonschema:"left_click_drag: where it begins"`
 		StartY   *float64 `json:"start_y,omitempty"`
 	}

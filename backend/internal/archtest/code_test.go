@@ -89,36 +89,38 @@ func TestNothingIsSkipped(t *testing.T) {
 	}
 }
 
-// TestEngineTestsHaveTheirOwnNames: tests that need an engine are chosen by name and
-// may be tried again. A unit test of the same name would be tried again too.
+// TestEngineTestsHaveTheirOwnNames: tests that need an engine or a browser are chosen by
+// name and may be tried again. A unit test of the same name would be tried again too.
 func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
-	needsEngine := regexp.MustCompile(`(?m)^//go:build .*(docker|claude)`)
-	engine, unit := map[string]bool{}, map[string]string{}
-	for _, group := range byDir(goFiles(t)) {
-		tagged := func(g goFile) bool { return g.isTest() && needsEngine.Match(g.text) }
-		if !slices.ContainsFunc(group, tagged) {
-			continue
-		}
-		for _, g := range group {
-			for _, d := range g.ast.Decls {
-				f, ok := d.(*ast.FuncDecl)
-				switch {
-				case !ok || f.Recv != nil || !g.isTest() || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain":
-				case tagged(g):
-					engine[f.Name.Name] = true
-				default:
-					unit[f.Name.Name] = g.pos(f)
+	for _, kind := range []struct{ tags, needs string }{{"docker|claude", "an engine"}, {"chrome", "a browser"}} { // a stage each
+		needs := regexp.MustCompile(`(?m)^//go:build .*(` + kind.tags + `)`)
+		chosen, unit := map[string]bool{}, map[string]string{}
+		for _, group := range byDir(goFiles(t)) {
+			tagged := func(g goFile) bool { return g.isTest() && needs.Match(g.text) }
+			if !slices.ContainsFunc(group, tagged) {
+				continue
+			}
+			for _, g := range group {
+				for _, d := range g.ast.Decls {
+					f, ok := d.(*ast.FuncDecl)
+					switch {
+					case !ok || f.Recv != nil || !g.isTest() || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain":
+					case tagged(g):
+						chosen[f.Name.Name] = true
+					default:
+						unit[f.Name.Name] = g.pos(f)
+					}
 				}
 			}
 		}
-	}
-	for name, pos := range unit {
-		if engine[name] {
-			t.Errorf("%s: %s is also the name of a test that needs an engine: give one of them another", pos, name)
+		for name, pos := range unit {
+			if chosen[name] {
+				t.Errorf("%s: %s is also the name of a test that needs %s: give one of them another", pos, name, kind.needs)
+			}
 		}
-	}
-	if len(engine) == 0 {
-		t.Error("no test that needs an engine was found")
+		if len(chosen) == 0 {
+			t.Errorf("no test that needs %s was found", kind.needs)
+		}
 	}
 }
 
