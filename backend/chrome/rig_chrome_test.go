@@ -34,9 +34,8 @@ func start(t *testing.T, o Options) *rig {
 			http.ServeFile(w, r, "testdata/pages/spa.html")
 		case r.URL.Path == "/data.json":
 			_, _ = w.Write([]byte(`{"ok":true}`))
-		case r.URL.Path == "/download":
-			w.Header().Set("Content-Disposition", "attachment; filename=../x.bin")
-			_, _ = w.Write(make([]byte, 1000))
+		case strings.HasPrefix(r.URL.Path, "/download/"):
+			serveDownload(w, r)
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()
 		default:

@@ -18,6 +18,10 @@ const (
 // deviceName is what Windows takes for a device, whatever its ending.
 var deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
+// upward is what is left of a way upward where somebody has replaced the slashes, as
+// browsers do.
+var upward = regexp.MustCompile(`^[_.]*\.\.[_.]*`)
+
 // PlainFileName makes a file's name out of one that a stranger chose: the last part of a
 // path, of characters that can be seen, which neither hides the file nor means anything
 // else to another system.
@@ -37,7 +41,7 @@ func PlainFileName(s string) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	s = strings.Trim(strings.TrimLeft(s, ". -"), ". ")
+	s = strings.Trim(strings.TrimLeft(upward.ReplaceAllString(s, ""), ". -"), ". ")
 	if len(s) > maxFileName {
 		ext := path.Ext(s)
 		if len(ext) > maxFileExt {

@@ -16,6 +16,8 @@ func TestPlainFileName(t *testing.T) {
 		"報告.pdf":                  "報告.pdf",
 		"../../etc/passwd":        "passwd",
 		`..\..\autoexec.bat`:      "autoexec.bat",
+		"_.._.._x.txt":            "x.txt",
+		"_config.yml":             "_config.yml",
 		"..":                      "download",
 		".":                       "download",
 		"":                        "download",
