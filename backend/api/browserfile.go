@@ -42,4 +42,5 @@ func (s *Server) takeBrowserFile(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"path": at})
 }
 
-var errLargeFile = core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The file is larger than %d MiB.", core.MaxBrowserFile>>20), "Choose a smaller one.")
+var errLargeFile = core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The file is larger than %d MiB.", core.MaxBrowserFile>>20),
+	"Choose a smaller one.")

@@ -100,7 +100,8 @@ func notGiven(err error) error {
 	if f, ok := errors.AsType[*core.Failure](err); ok {
 		return f
 	}
-	return core.Fail(core.CodeInternal, err, "The file could not be given to the browser.", "Try again; “Restart” in the browser's pane begins anew.")
+	return core.Fail(core.CodeInternal, err, "The file could not be given to the browser.",
+		"Try again; “Restart” in the browser's pane begins anew.")
 }
 
 // counted refuses more than most bytes.
