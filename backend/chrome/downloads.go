@@ -17,7 +17,8 @@ const (
 	maxDownloadsInAll = 1 << 30   // bytes of all since the browser was started
 	maxDownloading    = 4         // at a time
 	maxListed         = 20
-	maxLeftovers      = 1000 // files that wait to be removed; later ones go when the browser starts again
+	stallTime         = time.Minute // without a byte, after which a download gives its place to another
+	maxLeftovers      = 1000        // files that wait to be removed; later ones go when the browser starts again
 	keepTimeout       = 3 * time.Minute
 )
 
@@ -37,7 +38,8 @@ var downloadID = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
 type download struct {
 	core.BrowserDownload
 	frame  string
-	number int64  // in the order they began, from 1
+	number int64 // in the order they began, from 1
+	moved  time.Time
 	whole  bool   // and on its way to the agent
 	waited bool   // an action waits for it, and says what became of it
 	said   string // the note that says so otherwise
@@ -52,11 +54,16 @@ type downloadList struct {
 	sweeping  bool
 }
 
-// add takes on a download and says why it may not run; empty if it may.
-func (l *downloadList) add(d *download) (refusal string) {
+// add takes on a download and says why it may not run; empty if it may. stalled are those
+// that give up their places.
+func (l *downloadList) add(d *download) (refusal string, stalled []*download) {
 	running := 0
 	for _, o := range l.all {
-		if o.State == core.DownloadRunning {
+		switch {
+		case o.State != core.DownloadRunning:
+		case !o.whole && d.moved.Sub(o.moved) >= stallTime:
+			stalled = append(stalled, o)
+		default:
 			running++
 		}
 	}
@@ -67,9 +74,9 @@ func (l *downloadList) add(d *download) (refusal string) {
 		l.all = slices.Delete(l.all, max(i, 0), max(i, 0)+1) // there is one: few run
 	}
 	if running >= maxDownloading {
-		return fmt.Sprintf("%d downloads run already.", maxDownloading)
+		return fmt.Sprintf("%d downloads run already.", maxDownloading), stalled
 	}
-	return l.tooMuch(d)
+	return l.tooMuch(d), stalled
 }
 
 // tooMuch says why a download may not go on; empty if it may.
@@ -140,12 +147,16 @@ func (b *Browser) downloadBegan(e event) {
 		return
 	}
 	name := p.SuggestedFilename
-	d := &download{frame: clip(p.FrameID, 100), BrowserDownload: core.BrowserDownload{
-		ID: p.GUID, Name: core.PlainFileName(name[max(0, len(name)-4096):]), State: core.DownloadRunning, At: time.Now().UnixMilli(),
+	now := time.Now()
+	d := &download{frame: clip(p.FrameID, 100), moved: now, BrowserDownload: core.BrowserDownload{
+		ID: p.GUID, Name: core.PlainFileName(name[max(0, len(name)-4096):]), State: core.DownloadRunning, At: now.UnixMilli(),
 	}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	why := b.files.add(d)
+	why, stalled := b.files.add(d)
+	for _, o := range stalled {
+		b.refuse(o, "Nothing of it came for a minute.")
+	}
 	if b.o.Downloads == nil {
 		why = "Fetch the file with a command in the container instead."
 	}
@@ -202,7 +213,10 @@ func (b *Browser) downloadProgressed(e event) {
 	case d.whole:
 		return
 	}
-	d.Bytes, d.Total = byteCount(p.ReceivedBytes), byteCount(p.TotalBytes)
+	before := d.Bytes
+	if d.Bytes, d.Total = byteCount(p.ReceivedBytes), byteCount(p.TotalBytes); d.Bytes != before {
+		d.moved = time.Now()
+	}
 	why := b.files.tooMuch(d)
 	switch {
 	case p.State == "canceled":
@@ -215,7 +229,8 @@ func (b *Browser) downloadProgressed(e event) {
 		}
 	case p.State == "completed":
 		d.whole = true
-		b.wg.Go(func() { b.keepDownload(d, d.Bytes) })
+		size := d.Bytes
+		b.wg.Go(func() { b.keepDownload(d, size) })
 	default:
 		b.changed()
 		return

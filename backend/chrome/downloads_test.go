@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -12,7 +13,7 @@ func TestDownloadBounds(t *testing.T) {
 	var l downloadList
 	one := func(state string, bytes, total int64) (*download, string) {
 		d := &download{frame: "f", BrowserDownload: core.BrowserDownload{ID: fmt.Sprint("id-", l.begun), State: core.DownloadRunning, Bytes: bytes, Total: total}}
-		why := l.add(d)
+		why, _ := l.add(d)
 		if why == "" && state != core.DownloadRunning {
 			l.end(d, state, "", "")
 		}
@@ -66,6 +67,23 @@ func TestDownloadBounds(t *testing.T) {
 	}
 	if l.tooMuch(l.all[0]) == "" {
 		t.Error("four of 256 MiB are 1 GiB")
+	}
+}
+
+// TestStalledDownloads: what a server holds up for a minute takes no place.
+func TestStalledDownloads(t *testing.T) {
+	var l downloadList
+	now := time.Now()
+	for i := range maxDownloading {
+		d := &download{moved: now.Add(-stallTime - time.Second), whole: i == 1, BrowserDownload: core.BrowserDownload{State: core.DownloadRunning}}
+		if i == 0 {
+			d.moved = now.Add(-stallTime + time.Second)
+		}
+		l.all = append(l.all, d)
+	}
+	why, stalled := l.add(&download{moved: now, BrowserDownload: core.BrowserDownload{State: core.DownloadRunning}})
+	if why != "" || len(stalled) != 2 || stalled[0] != l.all[2] || stalled[1] != l.all[3] {
+		t.Errorf("%q, %d stalled", why, len(stalled))
 	}
 }
 

@@ -69,6 +69,9 @@ func serveDownload(w http.ResponseWriter, r *http.Request) {
 	case "hostile":
 		as(`"..\\..\\../../e\u202evil` + strings.Repeat("x", 300) + `.pdf"`)
 		_, _ = w.Write(make([]byte, 2000))
+	case "program":
+		as("setup.exe")
+		_, _ = w.Write([]byte("MZ and so on"))
 	case "huge":
 		as("huge.bin")
 		w.Header().Set("Content-Length", fmt.Sprint(maxDownload+1))
@@ -117,6 +120,8 @@ func TestDownloads(t *testing.T) {
 	if p := r.must("page_info", nil); p.Page.Title != "Files" || strings.Contains(p.Result, "Downloaded") {
 		t.Errorf("%+v", p)
 	}
+	// Nobody is there to be asked whether a program may be kept.
+	r.has(r.must("navigate", obj{"url": r.url + "/download/program"}).Result, "Downloaded “setup.exe”")
 	// A click says it, too, whatever the page names the file.
 	r.has(r.click("Hostile file").Result, "x.pdf”, 2 KB, to /shared/e")
 	r.has(r.click("Blob").Result, "to /shared/blob .txt")
@@ -132,20 +137,20 @@ func TestDownloads(t *testing.T) {
 	r.has(r.click("Huge file").Result, "The download of “huge.bin” was refused. It is larger than 256 MiB.")
 	// Four at a time; the others are refused, and leave nothing.
 	many := r.click("Many").Result
-	r.waitFor("four downloads", func() bool { return len(r.Downloads()) == 12 })
+	r.waitFor("four downloads", func() bool { return len(r.Downloads()) == 13 })
 	states := map[string]int{}
 	for _, d := range r.Downloads() {
 		if states[d.State]++; d.State == core.DownloadDone && d.Path == "" || d.State == core.DownloadRefused && d.Why == "" || d.At == 0 || len(d.ID) < 8 {
 			t.Errorf("%+v", d)
 		}
 	}
-	if states["done"] != 3 || states["running"] != 4 || states["refused"] != 5 {
+	if states["done"] != 4 || states["running"] != 4 || states["refused"] != 5 {
 		t.Errorf("%v: %+v", states, r.Downloads())
 	}
 	r.has(many+r.must("page_info", nil).Result, "4 downloads run already.")
 	// A tool says of one that lasts that it lasts.
 	begun := time.Now()
-	for _, d := range r.Downloads()[4:8] {
+	for _, d := range r.Downloads()[5:9] {
 		if d.State == core.DownloadRunning {
 			r.conn.start("", "Browser.cancelDownload", obj{"guid": d.ID}, nil)
 		}

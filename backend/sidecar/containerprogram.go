@@ -79,7 +79,7 @@ func feed(ctx context.Context, link core.Link, id core.SpawnID, in io.Reader, fa
 		return
 	}
 	src := &source{r: in}
-	if _, err = io.Copy(w, src); src.err != nil {
+	if _, _ = io.Copy(w, src); src.err != nil {
 		fail(src.err) // before its end, which the program would take for the file's
 	}
 	_ = w.Close()

@@ -289,6 +289,17 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
+func TestUploadNames(t *testing.T) {
+	for given, want := range map[string]string{
+		"/w/.gitignore": ".gitignore", "../../mine.txt": "mine.txt", "-x": "-x", "a:b": "a:b", "..": "download", "": "download", "/": "download",
+		"a\nb": "a b", "\xff.txt": "txt", strings.Repeat("x", 256): strings.Repeat("x", 200),
+	} {
+		if got := uploadName(given); got != want {
+			t.Errorf("%q: %q, not %q", given, got, want)
+		}
+	}
+}
+
 // TestOneActsUploads: twenty of the largest files, and none pushes out another one.
 func TestOneActsUploads(t *testing.T) {
 	var table uploadTable

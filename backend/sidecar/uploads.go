@@ -7,7 +7,10 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"loop/backend/core"
 )
@@ -75,7 +78,7 @@ func (c *Sidecar) Given(inside string) bool { return c.uploads.has(inside) }
 // PutFile makes a file readable by Chromium and says where it is there. Errors are
 // *core.Failure.
 func (c *Sidecar) PutFile(ctx context.Context, name string, r io.Reader) (inside string, err error) {
-	at := path.Join(uploadsDir, core.NewID(), core.PlainFileName(name))
+	at := path.Join(uploadsDir, core.NewID(), uploadName(name))
 	link := c.lease.Link
 	if gone := c.uploads.begin(at); len(gone) > 0 {
 		if err := remove(ctx, link, gone); err != nil {
@@ -93,6 +96,17 @@ func (c *Sidecar) PutFile(ctx context.Context, name string, r io.Reader) (inside
 	}
 	c.uploads.end(at, size.n)
 	return at, nil
+}
+
+// uploadName is the last part of a file's path, as a page reads it. It stays as it is
+// where a system can have it.
+func uploadName(name string) string {
+	base := path.Base(name)
+	if base == "." || base == ".." || base == "/" || len(base) > 255 || !utf8.ValidString(base) ||
+		strings.ContainsFunc(base, unicode.IsControl) {
+		return core.PlainFileName(name)
+	}
+	return base
 }
 
 // notGiven says that a page cannot have a file.
