@@ -440,7 +440,7 @@ func stat(pid int) ([]string, bool) {
 // same pages in turns. The goals are 0.9 of its pictures a second, and 1.3 of its time
 // from a press to the picture that it changed.
 func BenchmarkBrowserPane(b *testing.B) {
-	url := chrometest.Pages(b, "testdata/browser")
+	url := chrometest.Pages(b, "testdata/browser", nil)
 	loop, direct := startLoop(b, url), startDirect(b, url)
 	for _, kind := range []string{"animation", "text", "video"} {
 		b.Run(kind, func(b *testing.B) {
@@ -526,7 +526,7 @@ func BenchmarkBrowserPane(b *testing.B) {
 // BenchmarkBrowserStart is from nothing to the first picture in a pane, with Chromium as a
 // program of this computer.
 func BenchmarkBrowserStart(b *testing.B) {
-	url := chrometest.Pages(b, "testdata/browser")
+	url := chrometest.Pages(b, "testdata/browser", nil)
 	var took []float64
 	for range b.N {
 		begun := time.Now()

@@ -18,7 +18,7 @@ import (
 // TestFivePanesOnOnePage has five panes on a page that moves: one takes nothing, one never
 // says that it has painted, one goes in mid-frame, and the others see it move all the same.
 func TestFivePanesOnOnePage(t *testing.T) {
-	url := chrometest.Pages(t, "testdata/browser")
+	url := chrometest.Pages(t, "testdata/browser", nil)
 	stage := newBrowserStage(t)
 	_, dial := serveBrowsers(t, stage)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

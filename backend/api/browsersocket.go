@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"io"
 	"math"
 	"net"
 	"net/http"
@@ -25,6 +26,8 @@ const (
 // Browsers opens panes on the browsers of channels.
 type Browsers interface {
 	Watch(ctx context.Context, ch core.ChannelID, view core.BrowserView) (core.BrowserViewer, error)
+	// PutFile gives a person's file to a channel's browser, and says where a page finds it there.
+	PutFile(ctx context.Context, ch core.ChannelID, name string, r io.Reader) (inside string, err error)
 }
 
 // serveBrowser speaks the protocol of docs/protocol.md on one socket. The end of a socket

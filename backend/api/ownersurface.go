@@ -83,6 +83,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /api/ws", s.owner(s.serveEvents))
 	mux.HandleFunc("GET /api/ws/terminal", s.owner(s.serveTerminal))
 	mux.HandleFunc("GET /api/ws/browser", s.owner(s.serveBrowser))
+	mux.HandleFunc("POST /api/browser/files", s.owner(s.takeBrowserFile))
 	mux.HandleFunc("GET /api/gate/approvals", s.owner(s.listApprovals))
 	mux.HandleFunc("POST /api/gate/approvals/{id}", s.owner(s.answerApproval))
 	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/sharedfolder"
 )
 
 // maxPaste bounds a pasted file; an agent's API takes no larger picture.
@@ -55,12 +57,12 @@ func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := pasteName(time.Now(), name, data)
-	if err := keepPaste(folder, file, data); err != nil {
+	at, err := folder.Keep(pastes, pasteName(time.Now(), name, data), int64(len(data)), bytes.NewReader(data))
+	if err != nil {
 		return "", core.Fail(core.CodeDir, err, "The file could not be kept.",
 			"Check that the disk is not full; or copy it into the project's folder and name it there.")
 	}
-	return core.ShellQuote(path.Join(folder.Target, file)), nil
+	return core.ShellQuote(at), nil
 }
 
 // pasteName takes nothing from the page's name but, for text, a known ending.
@@ -74,37 +76,6 @@ func pasteName(now time.Time, name string, data []byte) string {
 		}
 	}
 	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format(pasteTime), core.NewID()[:8], ext)
-}
-
-// keepPaste writes a new file that only its owner may read. A container can write to
-// the folder and may have put links there; none is followed.
-func keepPaste(f PasteFolder, name string, data []byte) (err error) {
-	root, err := os.OpenRoot(f.Root)
-	if err != nil {
-		return fmt.Errorf("open folder: %w", err)
-	}
-	defer root.Close()
-	if err := root.Mkdir(f.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make folder of pasted files: %w", err)
-	}
-	if info, err := root.Lstat(f.Dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("look at folder of pasted files: it is no folder: %w", errors.Join(err, fs.ErrInvalid))
-	}
-	dir, err := root.OpenRoot(f.Dir) // never outside of f.Root, also if it has become a link just now
-	if err != nil {
-		return fmt.Errorf("open folder of pasted files: %w", err)
-	}
-	defer dir.Close()
-	prunePastes(dir, time.Now(), int64(len(data)))
-	out, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("make file: %w", err)
-	}
-	_, err = out.Write(data)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write file: %w", err), dir.Remove(name))
-	}
-	return nil
 }
 
 // PasteHostFile keeps a copy of a file of this computer that the channel's
@@ -156,8 +127,6 @@ const (
 	pasteAge = 7 * 24 * time.Hour
 	// maxPastes bounds all of a channel's pasted files: twenty of the largest.
 	maxPastes = 200 << 20
-	// maxPasteEntries bounds the names read of the folder, which a container can fill.
-	maxPasteEntries = 20_000
 )
 
 // pasted are the names that pasteName makes, with their time.
@@ -165,27 +134,15 @@ var pasted = regexp.MustCompile(`^paste-([0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}\.[a-z]{
 
 const pasteTime = "20060102T150405Z"
 
-// prunePastes removes files that were pasted long ago, and the oldest ones until
-// there is room for one of size bytes. Files of other names are the agent's. A file
-// that cannot be removed stays: that is no reason to refuse a paste.
-func prunePastes(dir *os.Root, now time.Time, size int64) {
-	folder, err := dir.Open(".")
-	if err != nil {
-		return
-	}
-	defer folder.Close()
-	names, _ := folder.Readdirnames(maxPasteEntries) // as many as can be read
-	slices.Sort(names)                               // by time
-	oldest := now.Add(-pasteAge).UTC().Format(pasteTime)
-	for _, name := range slices.Backward(names) {
-		m := pasted.FindStringSubmatch(name)
+// pastes is how long pasted files stay. Files of other names are the agent's.
+var pastes = sharedfolder.Rule{
+	Age: pasteAge, Max: maxPastes,
+	Put: func(info fs.FileInfo) (time.Time, bool) {
+		m := pasted.FindStringSubmatch(info.Name())
 		if m == nil {
-			continue
+			return time.Time{}, false
 		}
-		if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() {
-			if size += info.Size(); m[1] < oldest || size > maxPastes {
-				_ = dir.Remove(name)
-			}
-		}
-	}
+		put, err := time.Parse(pasteTime, m[1])
+		return put, err == nil
+	},
 }

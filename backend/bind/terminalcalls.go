@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"loop/backend/core"
+	"loop/backend/sharedfolder"
 )
 
 // TerminalService keeps terminal sessions; their output goes over the socket of
@@ -26,14 +27,7 @@ type RecordingStore interface {
 type SharedFolders interface {
 	Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, error)
 	// PasteFolder is where the channel's pasted files go.
-	PasteFolder(ctx context.Context, id core.ChannelID) (PasteFolder, error)
-}
-
-// PasteFolder is the place of a channel's pasted files: Dir below Root on this
-// computer, Target in the container. A container can write below Root, so no link
-// there is followed; no container can replace Root itself.
-type PasteFolder struct {
-	Root, Dir, Target string
+	PasteFolder(ctx context.Context, id core.ChannelID) (sharedfolder.Folder, error)
 }
 
 // Terminals is bound as window.go.bind.Terminals.

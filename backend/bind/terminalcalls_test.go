@@ -13,6 +13,7 @@ import (
 
 	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/sharedfolder"
 )
 
 type fakeTerminals struct{ *fake }
@@ -75,8 +76,8 @@ func (m mountList) Mounts(context.Context, core.ChannelID) ([]core.Mount, error)
 	return m, nil
 }
 
-func (mountList) PasteFolder(context.Context, core.ChannelID) (bind.PasteFolder, error) {
-	return bind.PasteFolder{}, nil
+func (mountList) PasteFolder(context.Context, core.ChannelID) (sharedfolder.Folder, error) {
+	return sharedfolder.Folder{}, nil
 }
 
 func TestContainerPath(t *testing.T) {
@@ -150,10 +151,10 @@ func TestContainerPath(t *testing.T) {
 	}
 }
 
-type pasteFolder bind.PasteFolder
+type pasteFolder sharedfolder.Folder
 
-func (p pasteFolder) PasteFolder(context.Context, core.ChannelID) (bind.PasteFolder, error) {
-	return bind.PasteFolder(p), nil
+func (p pasteFolder) PasteFolder(context.Context, core.ChannelID) (sharedfolder.Folder, error) {
+	return sharedfolder.Folder(p), nil
 }
 
 func (pasteFolder) Mounts(context.Context, core.ChannelID) ([]core.Mount, error) { return nil, nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -26,6 +27,8 @@ type Driver interface {
 type Page interface {
 	Tabs() []core.BrowserTab
 	Dialog() (core.BrowserDialog, bool)
+	Chooser() (core.BrowserChooser, bool)
+	Downloads() []core.BrowserDownload
 	Console(after int64) []core.BrowserLine
 	Requests(after int64) []core.BrowserRequest
 }
@@ -36,6 +39,9 @@ type Running struct {
 	Page    Page
 	Watched func(ctx context.Context, on bool) error // more processor time, or less
 	Notices []string
+	// PutFile makes a person's file readable by Chromium and says where it is there; nil
+	// refuses. Errors are *core.Failure.
+	PutFile func(ctx context.Context, name string, r io.Reader) (inside string, err error)
 	Close   func() error
 }
 
@@ -49,6 +55,7 @@ type Hooks struct {
 type Settings struct {
 	Enabled bool
 	Idle    time.Duration // without an act and without a pane, after which it ends
+	ByPath  bool          // an agent's screenshots come as a path alone
 }
 
 // Options of a Service; all are required.
@@ -56,6 +63,8 @@ type Options struct {
 	// Launch starts a channel's browser; fresh forgets its profile. Errors are *core.Failure.
 	Launch   func(ctx context.Context, ch core.ChannelID, fresh bool, h Hooks) (Running, error)
 	Settings func(ctx context.Context, ch core.ChannelID) (Settings, error)
+	// Save keeps a file of the channel's browser where its agent finds it, and says where.
+	Save func(ctx context.Context, ch core.ChannelID, name string, data []byte) (path string, err error)
 	// AgentActions are the names of what an agent may ask for; what only a pane may is in
 	// none of them.
 	AgentActions []string
@@ -168,7 +177,7 @@ func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAc
 		why := fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))
 		return core.BrowserResult{Error: why}, nil
 	}
-	return s.session(ch).agent(ctx, a), nil
+	return s.pictured(ctx, ch, set.ByPath, s.session(ch).agent(ctx, a)), nil
 }
 
 // cut shortens what is quoted.

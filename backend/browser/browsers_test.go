@@ -61,6 +61,8 @@ func (f *fakeChrome) Tabs() []core.BrowserTab {
 	return []core.BrowserTab{{ID: "t", URL: "http://localhost:8080/", Active: true}}
 }
 func (f *fakeChrome) Dialog() (core.BrowserDialog, bool)   { return core.BrowserDialog{}, false }
+func (f *fakeChrome) Chooser() (core.BrowserChooser, bool) { return core.BrowserChooser{}, false }
+func (f *fakeChrome) Downloads() []core.BrowserDownload    { return nil }
 func (f *fakeChrome) Console(int64) []core.BrowserLine     { return f.console }
 func (f *fakeChrome) Requests(int64) []core.BrowserRequest { return nil }
 
@@ -79,14 +81,21 @@ type stage struct {
 	chromes []*fakeChrome
 	fail    error
 	enabled bool
+	byPath  bool
+	saved   map[string][]byte
+	unsaved error
 }
 
 func newStage() *stage {
-	s := &stage{enabled: true}
+	s := &stage{enabled: true, saved: map[string][]byte{}}
 	s.Service = New(Options{
 		AgentActions: []string{"navigate", "read_page", "computer", "screenshot", "form_input"},
 		Settings: func(context.Context, core.ChannelID) (Settings, error) {
-			return Settings{Enabled: s.enabled, Idle: 5 * time.Minute}, nil
+			return Settings{Enabled: s.enabled, Idle: 5 * time.Minute, ByPath: s.byPath}, nil
+		},
+		Save: func(_ context.Context, ch core.ChannelID, name string, data []byte) (string, error) {
+			s.saved[name] = data
+			return "/shared/" + string(ch) + "/" + name, s.unsaved
 		},
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Launch: func(_ context.Context, _ core.ChannelID, _ bool, h Hooks) (Running, error) {
@@ -99,7 +108,7 @@ func newStage() *stage {
 			f := &fakeChrome{done: make(chan struct{}), hooks: h}
 			s.chromes = append(s.chromes, f)
 			return Running{
-				Driver: f, Page: f, Notices: []string{"A notice."},
+				Driver: f, Page: f, Notices: []string{"A notice."}, PutFile: f.putFile,
 				Watched: func(_ context.Context, on bool) error {
 					f.mu.Lock()
 					defer f.mu.Unlock()

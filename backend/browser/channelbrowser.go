@@ -236,6 +236,10 @@ func (c *session) state() core.BrowserState {
 	if d, open := run.Page.Dialog(); open {
 		st.Dialog = &d
 	}
+	if ch, open := run.Page.Chooser(); open {
+		st.Chooser = &ch
+	}
+	st.Downloads = run.Page.Downloads()
 	for _, l := range run.Page.Console(0) {
 		if l.Level == "error" {
 			st.Errors++

@@ -28,19 +28,21 @@ const (
 type Options struct {
 	// Frame gets the pictures of a cast. It is called from one goroutine and does not block.
 	Frame func(core.BrowserFrame)
-	// Changed is called when tabs, the dialog, or the counts of console and network have
-	// changed. It does not block; nil for none.
+	// Changed is called when tabs, the dialog, the chooser, downloads, or the counts of
+	// console and network have changed. It does not block; nil for none.
 	Changed func()
 	// Allow is asked before a navigation that a tool or the address bar begins, and may take
 	// its time; the error's sentence is shown. nil allows.
 	Allow func(ctx context.Context, url string) error
-	// Save keeps a screenshot for the agent and says where. nil or an empty path: the
-	// picture itself is in the result.
-	Save func(ctx context.Context, png []byte) (path string, err error)
 	// PutFile makes a workspace file readable by Chromium and says where it is there. nil
 	// refuses uploads.
 	PutFile func(ctx context.Context, path string) (inside string, err error)
-	Log     *slog.Logger // nil for none
+	// Given says whether a person has made a file readable by Chromium at this path, which
+	// a pane names. nil: nobody has.
+	Given func(inside string) bool
+	// Downloads keeps what is downloaded; nil refuses downloads.
+	Downloads Downloads
+	Log       *slog.Logger // nil for none
 }
 
 // obj is the parameters of a command that are few.
@@ -66,7 +68,8 @@ type Browser struct {
 	shown    core.BrowserView // what the tabs were told last
 	patience time.Duration    // for a page's answer to one command; tests have less
 	notes    []string         // for the next result
-	seq      int64            // of console lines and requests
+	files    downloadList
+	seq      int64 // of console lines and requests
 }
 
 // Open takes over a Chromium that was just started: r is what it writes, w what it reads.
@@ -103,6 +106,10 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 }
 
 func (b *Browser) begin(ctx context.Context) error {
+	downloads := obj{"behavior": "deny", "eventsEnabled": true}
+	if b.o.Downloads != nil { // by their ids: a name that a page chooses is no name of a file
+		downloads = obj{"behavior": "allowAndName", "downloadPath": b.o.Downloads.Dir(), "eventsEnabled": true}
+	}
 	pages := []target.FilterEntry{{Type: "page"}}
 	for _, c := range []struct {
 		method string
@@ -110,7 +117,7 @@ func (b *Browser) begin(ctx context.Context) error {
 	}{
 		{target.CommandSetDiscoverTargets, obj{"discover": true, "filter": pages}},
 		{target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}},
-		{"Browser.setDownloadBehavior", obj{"behavior": "deny", "eventsEnabled": true}},
+		{"Browser.setDownloadBehavior", downloads},
 	} {
 		if err := b.conn.call(ctx, nil, "", c.method, c.params, nil); err != nil {
 			return err
@@ -229,9 +236,11 @@ func (c *endedContext) Err() error {
 	}
 }
 
+const maxNote = 500 // bytes
+
 // note keeps a sentence for the next result. The caller holds mu.
 func (b *Browser) note(format string, args ...any) {
-	s := clip(fmt.Sprintf(format, args...), 500)
+	s := clip(fmt.Sprintf(format, args...), maxNote)
 	if len(b.notes) > 0 && b.notes[len(b.notes)-1] == s {
 		return
 	}

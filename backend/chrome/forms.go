@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 
 	"loop/backend/core"
@@ -233,8 +232,8 @@ func (b *Browser) upload(ctx context.Context, t *tab, e ref, what, value string)
 		if p = strings.TrimSpace(p); p == "" {
 			continue
 		}
-		if len(inside) == 20 {
-			return "", core.Fail(core.CodeTooMany, nil, "At most 20 files are uploaded at a time.", "")
+		if len(inside) == maxChosen {
+			return "", core.Fail(core.CodeTooMany, nil, fmt.Sprintf("At most %d files are uploaded at a time.", maxChosen), "Nothing was done.")
 		}
 		at, err := b.o.PutFile(ctx, p)
 		if err != nil {
@@ -245,7 +244,7 @@ func (b *Browser) upload(ctx context.Context, t *tab, e ref, what, value string)
 	if len(inside) == 0 {
 		return "", core.Fail(core.CodeInvalid, nil, "No file is named.", "Give the path of a file in the workspace as value.")
 	}
-	if err := t.callIn(ctx, e.session, dom.CommandSetFileInputFiles, obj{"files": inside, "backendNodeId": e.backend}, nil); err != nil {
+	if err := t.setFiles(ctx, e.node, inside); err != nil {
 		return "", err
 	}
 	t.settle(ctx)

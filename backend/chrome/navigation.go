@@ -64,7 +64,7 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		IsDownload bool   `json:"isDownload"`
 	}
 	b.mu.Lock()
-	before := t.navs
+	before, files := t.navs, b.files.begun
 	b.mu.Unlock()
 	err = t.patient(ctx, page.CommandNavigate, obj{"url": address}, &got)
 	switch {
@@ -73,8 +73,7 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	case err != nil:
 		return "", err
 	case got.IsDownload:
-		return "", core.Fail(core.CodeForbidden, nil, clip(address, 300)+" is a download, which is refused.",
-			"Fetch the file with a command in the container instead.")
+		return b.fetched(ctx, t, address, files)
 	case got.ErrorText != "":
 		return "", netFailure(address, got.ErrorText)
 	}
@@ -169,14 +168,19 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	b.mu.Lock()
-	before := t.navs
+	before, files := t.navs, b.files.begun
 	b.mu.Unlock()
 	if err := t.patient(ctx, method, params, nil); err != nil {
 		return "", err
 	}
+	var file bool
 	err := b.until(ctx, func() bool {
-		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
+		file = t.navs == before && b.files.of(t.id, files) != nil
+		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading) || file
 	})
+	if file {
+		return b.fetched(ctx, t, "The address", files)
+	}
 	t.remember(ctx)
 	if why := t.notConnected(ctx); why != nil {
 		return "", why
@@ -209,22 +213,32 @@ func (b *Browser) step(ctx context.Context, t *tab, by int) (string, error) {
 		page.CommandNavigateToHistoryEntry, obj{"entryId": h.Entries[to].ID})
 }
 
-// settle gives a page that was acted on the time to begin a navigation, and waits for one
-// that has begun.
+// settle gives a page that was acted on the time to begin a navigation or a download, and
+// waits for one that has begun.
 func (t *tab) settle(ctx context.Context) {
 	short, cancel := context.WithTimeout(ctx, 60*time.Millisecond)
 	defer cancel()
 	t.b.mu.Lock()
-	before := t.navs
+	before, files := t.navs, t.b.files.begun
 	t.b.mu.Unlock()
 	quiet := func() bool { return t.gone || t.crashed || t.dialog != nil }
-	err := t.b.until(short, func() bool { return quiet() || t.loading || t.navs > before })
+	err := t.b.until(short, func() bool { return quiet() || t.loading || t.navs > before || t.b.files.begun > files })
 	if err != nil {
 		return
 	}
 	long, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()
-	_ = t.b.until(long, func() bool { return quiet() || !t.loading })
+	var stayed bool
+	_ = t.b.until(long, func() bool {
+		stayed = t.navs == before && t.b.files.begun == files
+		return quiet() || !t.loading
+	})
+	if stayed { // a download begins a little after the navigation that came to it has ended
+		late, over := context.WithTimeout(long, 200*time.Millisecond)
+		defer over()
+		_ = t.b.until(late, func() bool { return quiet() || t.loading || t.b.files.begun > files })
+	}
+	_ = t.b.until(long, func() bool { return quiet() || !t.loading && !t.b.files.running(files) })
 }
 
 // scout looks after a tab's history and icon, one look at a time. The caller holds mu.

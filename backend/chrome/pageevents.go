@@ -22,10 +22,11 @@ var handlers = map[string]handler{
 	"Page.frameStoppedLoading":                   {kept, (*Browser).stoppedLoading},
 	"Page.javascriptDialogOpening":               {kept, (*Browser).dialogOpened},
 	"Page.javascriptDialogClosed":                {kept, (*Browser).dialogClosed},
-	"Page.fileChooserOpened":                     {kept, (*Browser).chose},
+	"Page.fileChooserOpened":                     {kept, (*Browser).chooserOpened},
 	"Page.screencastFrame":                       {picture, (*Browser).castFrame},
 	"Input.dragIntercepted":                      {kept, (*Browser).dragBegan},
-	"Browser.downloadWillBegin":                  {kept, (*Browser).downloaded},
+	"Browser.downloadWillBegin":                  {kept, (*Browser).downloadBegan},
+	"Browser.downloadProgress":                   {kept, (*Browser).downloadProgressed},
 	"Runtime.consoleAPICalled":                   {logged, (*Browser).consoleCalled},
 	"Runtime.exceptionThrown":                    {logged, (*Browser).exceptionThrown},
 	"Log.entryAdded":                             {logged, (*Browser).logAdded},
@@ -70,10 +71,14 @@ func (b *Browser) navigated(e event) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if t := b.sessions[e.session]; t != nil && t.chooser != nil && t.chooser.frame == p.Frame.ID {
+		t.chosen(t.chooser)
+	}
 	t := b.main(e, p.Frame.ID)
 	if t == nil {
 		return
 	}
+	t.chosen(t.chooser)
 	t.loader = p.Frame.LoaderID
 	t.url = clip(p.Frame.URL, maxURL)
 	t.icon = ""

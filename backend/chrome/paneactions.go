@@ -31,6 +31,7 @@ var paneActions = []action{
 		}
 		return say("Answered."), err
 	})},
+	{name: "choose_files", pane: true, aside: true, run: on(chooseFiles)},
 	{name: "find_text", pane: true, aside: true, run: on(findText)},
 	{name: "element_at", pane: true, aside: true, run: on(func(ctx context.Context, _ *Browser, t *tab, p mouseParams) (result, error) {
 		if err := place(*p.X, *p.Y); err != nil {

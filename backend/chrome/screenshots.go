@@ -3,7 +3,6 @@ package chrome
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/chromedp/cdproto/page"
 
@@ -40,17 +39,6 @@ func (b *Browser) screenshot(ctx context.Context, t *tab) (core.BrowserResult, e
 		}
 	}
 	r := core.BrowserResult{Page: p, Result: fmt.Sprintf("A picture of %s, %g×%g CSS pixels.", p.URL, p.Width, p.Height)}
-	if b.o.Save != nil {
-		path, err := b.o.Save(ctx, got.Data)
-		if err != nil {
-			return core.BrowserResult{}, err
-		}
-		if path != "" {
-			r.Path = path
-			r.Result = strings.TrimSuffix(r.Result, ".") + ", is in " + path + "."
-			return r, nil
-		}
-	}
 	r.Image = got.Data
 	return r, nil
 }

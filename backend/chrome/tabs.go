@@ -39,6 +39,7 @@ type tab struct {
 	held             chan struct{}     // closed when the page stands still: a dialog, a crash, its end
 
 	dialog   *pageDialog
+	chooser  *chooser
 	inARow   int       // dialogs without anything else between them
 	asked    time.Time // when the last one opened or ended
 	leaving  int       // actions under way for which a page may not ask whether to stay
@@ -216,7 +217,6 @@ func (b *Browser) attached(e event) {
 func (b *Browser) prepareTab(t *tab) {
 	b.prepareFrame(t.session)
 	t.post(page.CommandSetLifecycleEventsEnabled, obj{"enabled": true})
-	t.post(page.CommandSetInterceptFileChooserDialog, obj{"enabled": true})
 	t.post("Inspector.enable", nil)
 	t.post("Emulation.setFocusEmulationEnabled", obj{"enabled": true})
 	t.post("Input.setInterceptDrags", obj{"enabled": true})
@@ -227,6 +227,7 @@ func (b *Browser) prepareTab(t *tab) {
 func (b *Browser) prepareFrame(session string) {
 	post := func(method string, params any) { b.conn.start(session, method, params, nil) }
 	post("Page.enable", nil)
+	post(page.CommandSetInterceptFileChooserDialog, obj{"enabled": true})
 	post(target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
 		"filter": []target.FilterEntry{{Type: "iframe"}}})
 	post("Runtime.enable", nil)
@@ -262,6 +263,9 @@ func (b *Browser) detached(e event) {
 		if s == p.SessionID {
 			delete(t.frames, frame)
 		}
+	}
+	if t.chooser != nil && t.chooser.session == p.SessionID {
+		t.chosen(t.chooser)
 	}
 	if t.session != p.SessionID {
 		return
@@ -315,6 +319,7 @@ func (b *Browser) crashed(e event) {
 	defer b.mu.Unlock()
 	if t := b.sessions[e.session]; t != nil && t.session == e.session {
 		t.crashed, t.loading = true, false
+		t.chosen(t.chooser)
 		t.dropDialog()
 		t.hold()
 		b.advance()
@@ -389,26 +394,4 @@ func (b *Browser) closeTab(ctx context.Context, t *tab) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return b.until(ctx, func() bool { return t.gone })
-}
-
-// downloaded says that a file was not kept.
-func (b *Browser) downloaded(e event) {
-	var p struct{ URL, SuggestedFilename string }
-	if !b.decode(e, &p) {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.note("A download of “%s” was refused; fetch the file with a command in the container instead.", line(p.SuggestedFilename, 100))
-	b.changed()
-}
-
-// chose says that a page asked for a file.
-func (b *Browser) chose(e event) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t := b.sessions[e.session]; t != nil {
-		b.note("The page asked for a file. Give it one with form_input: the ref of its file input, and a path in the workspace as value.")
-		b.changed()
-	}
 }

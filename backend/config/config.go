@@ -108,6 +108,7 @@ type Browser struct {
 	CPUs        float64 `json:"cpus" default:"0.5" min:"0.1" max:"64" unit:"CPUs" project:"tighten"`
 	WatchedCPUs float64 `json:"watched_cpus" default:"1.5" min:"0.1" max:"64" unit:"CPUs" project:"tighten"`
 	IdleSec     int     `json:"idle_sec" default:"300" min:"30" max:"86400" unit:"seconds" project:"tighten"`
+	Screenshots string  `json:"screenshots" default:"\"inline\"" oneof:"inline,path" project:"free"`
 }
 
 // Terminal is how terminals behave.

@@ -44,6 +44,7 @@ var docs = map[string]string{
 	"browser.memory_mb":    "Memory limit of the browser's container; a quarter of it may be shared memory.",
 	"browser.cpus":         "CPU limit of the browser while nobody watches.",
 	"browser.watched_cpus": "CPU limit of the browser while a pane shows it.",
+	"browser.screenshots":  "What an agent gets of a screenshot: the picture and its path, or the path alone.",
 	"browser.idle_sec":     "Ends a browser that no pane shows and that nobody has used for so long.",
 	"image_tools":          "Programs in Loop's own image; a change rebuilds it before the next container.",
 	"font_sizes":           "Text sizes of the window.",

@@ -35,19 +35,21 @@ type BrowserDeed struct {
 
 // BrowserState is all that a pane shows besides the page itself.
 type BrowserState struct {
-	Phase     BrowserPhase   `json:"phase"`
-	Step      string         `json:"step,omitempty"`     // of starting
-	SinceMs   int64          `json:"since_ms,omitempty"` // how long the start has taken
-	Failure   *Failure       `json:"failure,omitempty"`
-	Driver    BrowserDriver  `json:"driver"`
-	WaitingMs int64          `json:"waiting_ms,omitempty"` // how long the agent has waited for the person
-	Tabs      []BrowserTab   `json:"tabs"`
-	Dialog    *BrowserDialog `json:"dialog,omitempty"`
-	Deed      *BrowserDeed   `json:"deed,omitempty"`
-	Errors    int            `json:"errors"`   // in the console of the active page
-	Requests  int            `json:"requests"` // of the active page
-	View      BrowserView    `json:"view"`
-	Notices   []string       `json:"notices,omitempty"`
+	Phase     BrowserPhase      `json:"phase"`
+	Step      string            `json:"step,omitempty"`     // of starting
+	SinceMs   int64             `json:"since_ms,omitempty"` // how long the start has taken
+	Failure   *Failure          `json:"failure,omitempty"`
+	Driver    BrowserDriver     `json:"driver"`
+	WaitingMs int64             `json:"waiting_ms,omitempty"` // how long the agent has waited for the person
+	Tabs      []BrowserTab      `json:"tabs"`
+	Dialog    *BrowserDialog    `json:"dialog,omitempty"`
+	Chooser   *BrowserChooser   `json:"chooser,omitempty"`
+	Deed      *BrowserDeed      `json:"deed,omitempty"`
+	Errors    int               `json:"errors"`   // in the console of the active page
+	Requests  int               `json:"requests"` // of the active page
+	View      BrowserView       `json:"view"`
+	Notices   []string          `json:"notices,omitempty"`
+	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.

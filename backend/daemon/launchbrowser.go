@@ -16,37 +16,49 @@ import (
 func (d *Daemon) newBrowsers() *browser.Service {
 	return browser.New(browser.Options{
 		Launch: d.launchBrowser, AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
+		Save: func(ctx context.Context, id core.ChannelID, name string, data []byte) (string, error) {
+			return d.starter().Save(ctx, id, name, data)
+		},
 		Settings: func(ctx context.Context, id core.ChannelID) (browser.Settings, error) {
 			ch, err := d.store.Channel(ctx, id)
 			if err != nil {
 				return browser.Settings{}, err
 			}
 			e, err := settingsReader{from: d.settings}.read(ch)
-			return browser.Settings{Enabled: e.Config.BrowserEnabled, Idle: time.Duration(e.Config.Browser.IdleSec) * time.Second}, err
+			b := e.Config.Browser
+			return browser.Settings{
+				Enabled: e.Config.BrowserEnabled, Idle: time.Duration(b.IdleSec) * time.Second, ByPath: b.Screenshots == "path",
+			}, err
+		},
+	})
+}
+
+// starter starts Chromium in containers, and knows where their channels' files are.
+func (d *Daemon) starter() *sidecar.Starter {
+	return sidecar.New(sidecar.Options{
+		Provision: d.provision, Containers: d.containers, Links: d.links, Channel: d.store.Channel, Policies: d.decisions.Policies, Log: d.log,
+		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
+			b := d.settings.Effective(ch).Config.Browser
+			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
 		},
 	})
 }
 
 // launchBrowser starts Chromium in its container and takes it over.
 func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
-	starter := sidecar.New(sidecar.Options{
-		Provision: d.provision, Containers: d.containers, Links: d.links, Channel: d.store.Channel, Log: d.log,
-		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
-			b := d.settings.Effective(ch).Config.Browser
-			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
-		},
-	})
-	car, err := starter.Start(ctx, id, fresh)
+	car, err := d.starter().Start(ctx, id, fresh)
 	if err != nil {
 		return run, err
 	}
 	out, in := car.Pipe()
-	b, err := chrome.Open(ctx, out, in, chrome.Options{Frame: h.Frame, Changed: h.Changed, Log: d.log})
+	b, err := chrome.Open(ctx, out, in, chrome.Options{
+		Frame: h.Frame, Changed: h.Changed, PutFile: car.Upload, Given: car.Given, Downloads: car.Downloads(), Log: d.log,
+	})
 	if err != nil {
 		return run, errors.Join(err, car.Close())
 	}
 	return browser.Running{
-		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices,
+		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices, PutFile: car.PutFile,
 		Close: func() error { return errors.Join(car.Close(), b.Close()) },
 	}, nil
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/gate"
 	"loop/backend/provision"
+	"loop/backend/sharedfolder"
 	"loop/backend/terminal/programs"
 )
 
@@ -47,30 +47,13 @@ func (p preview) Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, e
 	return r.Spec.Mounts, err
 }
 
-// pasteDir is in the agent's home, which every container of the channel has and
-// which goes with the channel.
-const pasteDir = ".loop-pastes"
-
-// PasteFolder is in the agent's home of the channel. The mount's source lies in
-// Loop's own folder, which no container can change.
-func (p preview) PasteFolder(ctx context.Context, id core.ChannelID) (bind.PasteFolder, error) {
+// PasteFolder is where the channel's pasted files go.
+func (p preview) PasteFolder(ctx context.Context, id core.ChannelID) (sharedfolder.Folder, error) {
 	r, err := p.resolve(ctx, id, provision.Want{Type: core.TypeShell})
 	if err != nil {
-		return bind.PasteFolder{}, err
+		return sharedfolder.Folder{}, err
 	}
-	for _, m := range r.Spec.Mounts {
-		if m.Kind == core.MountState && !m.Volume && !m.ReadOnly && m.Target == r.Spec.Agent.Home {
-			// A prompt can be given files before the channel has had a container.
-			if err := os.MkdirAll(m.Source, 0o700); err != nil {
-				return bind.PasteFolder{}, core.Fail(core.CodeDir, fmt.Errorf("make state folder: %w", err),
-					"The channel's folder for pasted files could not be made.", "Check that the disk is not full and that Loop's folder belongs to you.")
-			}
-			return bind.PasteFolder{Root: m.Source, Dir: pasteDir, Target: m.Target + "/" + pasteDir}, nil
-		}
-	}
-	return bind.PasteFolder{}, core.Fail(core.CodeMount, nil,
-		"The channel's container has no home folder of Loop's to keep pasted files in.",
-		"Copy the file into the project's folder and name it there.")
+	return sharedfolder.InHome(r.Spec, ".loop-pastes")
 }
 
 // specWait bounds the look at the engine for a list of rules.

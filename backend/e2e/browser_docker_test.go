@@ -170,6 +170,14 @@ func (h *home) demoChannel(s *server) core.ChannelID {
 func browserRig(t *testing.T) (h *home, ch core.ChannelID, p *browserPane) {
 	t.Helper()
 	h = newHome(t, "")
+	_, ch, p = h.browser()
+	return h, ch, p
+}
+
+// browser starts Loop and opens a pane on its demo channel.
+func (h *home) browser() (s *server, ch core.ChannelID, p *browserPane) {
+	t := h.t.(*testing.T)
+	t.Helper()
 	t.Cleanup(func() { // when Loop has ended, and its container with it
 		names, err := docker(context.Background(), "volume", "ls", "-q", "--filter", "name=loop-chrome-profile-"+string(ch))
 		for _, name := range strings.Fields(names) {
@@ -178,11 +186,11 @@ func browserRig(t *testing.T) (h *home, ch core.ChannelID, p *browserPane) {
 			}
 		}
 	})
-	s := h.serve()
+	s = h.serve()
 	ch = h.demoChannel(s)
 	p = s.pane(t, ch)
 	p.wait("Chromium", func() bool { return p.state.Phase == core.BrowserRunning })
-	return h, ch, p
+	return s, ch, p
 }
 
 // TestBrowserOfAgentAndPerson has the real CLI serve a page in its container, open it, and

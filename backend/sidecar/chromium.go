@@ -6,9 +6,10 @@ import (
 
 // prepare puts the home right and becomes Chromium. Chromium reads certificates from a
 // database in its home, whose template comes with the image; the locks are of a Chromium
-// that was killed.
+// that was killed. Files of the Chromium before are nobody's any more.
 const prepare = `mkdir -p "$HOME/.pki" && rm -rf "$HOME/.pki/nssdb" && cp -r /etc/chrome-nssdb "$HOME/.pki/nssdb" ; ` +
-	`rm -f "$HOME"/chrome/Singleton* ; exec /usr/lib/chromium/chromium "$@"`
+	`rm -f "$HOME"/chrome/Singleton* ; rm -rf ` + uploadsDir + " " + downloadsDir + ` ; ` +
+	`mkdir -m 700 ` + uploadsDir + " " + downloadsDir + ` ; exec /usr/lib/chromium/chromium "$@"`
 
 // wipe is what a reset of the profile does first.
 const wipe = `find "$HOME" -mindepth 1 -delete ; ` + prepare

@@ -30,6 +30,7 @@ const (
 // Provision makes containers; package provision has it.
 type Provision interface {
 	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
+	Resolve(ctx context.Context, w provision.Want) (provision.Resolved, error)
 }
 
 // Containers knows those of this Loop folder; package registry has it.
@@ -44,12 +45,14 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
-// Options of a Starter; all but Ask are required.
+// Options of a Starter; all but Policies and Ask are required.
 type Options struct {
 	Provision  Provision
 	Containers Containers
 	Links      Links
 	Channel    func(ctx context.Context, id core.ChannelID) (core.Channel, error)
+	// Policies bound what is read of the agent's files; nil: nothing is supervised.
+	Policies Policies
 	// CPUs are what a browser of the channel gets while nobody watches, and while a pane does.
 	CPUs func(ctx context.Context, ch core.Channel) (alone, watched float64)
 	// Ask decides about a site that a channel's browser connects to for the first time since it was
@@ -78,6 +81,7 @@ type Sidecar struct {
 	life    context.Context
 	end     context.CancelFunc
 	waiting sync.WaitGroup
+	uploads uploadTable
 }
 
 // Start makes the channel's container and starts Chromium in it. A container of the
@@ -256,16 +260,21 @@ func (c *Sidecar) wayOut() func(context.Context, net.Conn) {
 	return egress.New(o).Serve
 }
 
+// agents are the containers of a channel that run and are no browser's, newest first.
+func (s *Starter) agents(ch core.ChannelID) (out []core.Container) {
+	for _, c := range slices.Backward(s.o.Containers.List()) { // oldest first
+		if c.ChannelID == ch && c.Status == core.ContainerRunning && c.Type != core.TypeChrome {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // inside connects to a port in one of the channel's containers: the one that was made
 // last and listens there.
 func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (net.Conn, error) {
-	list := s.o.Containers.List()
-	slices.Reverse(list) // oldest first
 	errs := []error{core.ErrNotFound}
-	for _, c := range list {
-		if c.ChannelID != ch || c.Status != core.ContainerRunning || c.Type == core.TypeChrome {
-			continue
-		}
+	for _, c := range s.agents(ch) {
 		link, err := s.o.Links.Open(ctx, c)
 		if err != nil {
 			errs = append(errs, err)

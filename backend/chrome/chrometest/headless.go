@@ -79,20 +79,23 @@ func program(tb testing.TB) string {
 	return ""
 }
 
-// Pages serves the files of a folder, and answers of its own: /spa/… is one page, /download
-// a file, /slow never an end. It is reached by 127.0.0.1, and by localhost as another site.
-func Pages(tb testing.TB, dir string) (url string) {
+// Pages serves the files of a folder, what more serves below a path, and answers of its own: /spa/… is one page,
+// /slow never an end. It is reached by 127.0.0.1, and by localhost as another site.
+func Pages(tb testing.TB, dir string, more map[string]http.HandlerFunc) (url string) {
 	tb.Helper()
 	files := http.FileServer(http.Dir(dir))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for below, serve := range more {
+			if strings.HasPrefix(r.URL.Path, below) {
+				serve(w, r)
+				return
+			}
+		}
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/spa/"):
 			http.ServeFile(w, r, dir+"/spa.html")
 		case r.URL.Path == "/data.json":
 			_, _ = w.Write([]byte(`{"ok":true}`))
-		case r.URL.Path == "/download":
-			w.Header().Set("Content-Disposition", "attachment; filename=../x.bin")
-			_, _ = w.Write(make([]byte, 1000))
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()
 		default:
