@@ -11,11 +11,13 @@ import (
 	"loop/backend/sidecar"
 )
 
-// newBrowsers puts the browsers of channels together: who drives, what starts Chromium,
-// and what speaks with it.
+// newBrowsers puts the browsers together: who drives, what starts Chromium, what speaks with it.
 func (d *Daemon) newBrowsers() *browser.Service {
 	return browser.New(browser.Options{
-		Launch: d.launchBrowser, AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
+		Launch:       d.launchBrowser,
+		Ports:        func(ctx context.Context, id core.ChannelID) []core.BrowserPort { return d.sidecars().Ports(ctx, id) },
+		Forget:       func(ctx context.Context, id core.ChannelID) error { return d.sidecars().Forget(ctx, id) },
+		AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
 		Settings: func(ctx context.Context, id core.ChannelID) (browser.Settings, error) {
 			ch, err := d.store.Channel(ctx, id)
 			if err != nil {
@@ -27,16 +29,20 @@ func (d *Daemon) newBrowsers() *browser.Service {
 	})
 }
 
-// launchBrowser starts Chromium in its container and takes it over.
-func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
-	starter := sidecar.New(sidecar.Options{
-		Provision: d.provision, Containers: d.containers, Links: d.links, Channel: d.store.Channel, Log: d.log,
-		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
-			b := d.settings.Effective(ch).Config.Browser
-			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
+// sidecars start Chromium in containers.
+func (d *Daemon) sidecars() *sidecar.Starter {
+	return sidecar.New(sidecar.Options{
+		Install: d.store.InstallID(), Provision: d.provision, Containers: d.containers, Links: d.links, Volumes: d.engine,
+		Channel: d.store.Channel, Log: d.log,
+		CPUs: func(ch core.Channel) (alone, watched float64) {
+			return d.settings.Effective(ch).Config.Browser.Processors()
 		},
 	})
-	car, err := starter.Start(ctx, id, fresh)
+}
+
+// launchBrowser starts Chromium in its container and takes it over.
+func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
+	car, err := d.sidecars().Start(ctx, id, fresh)
 	if err != nil {
 		return run, err
 	}
@@ -45,8 +51,6 @@ func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh boo
 	if err != nil {
 		return run, errors.Join(err, car.Close())
 	}
-	return browser.Running{
-		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices,
-		Close: func() error { return errors.Join(car.Close(), b.Close()) },
-	}, nil
+	end := func() error { return errors.Join(car.Close(), b.Close()) }
+	return browser.Running{Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices, Close: end}, nil
 }
