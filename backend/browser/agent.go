@@ -44,7 +44,7 @@ func (c *session) agent(ctx context.Context, a core.BrowserAction) core.BrowserR
 		defer c.acted()
 	}
 	c.use()
-	run, err := c.ensure(ctx, false)
+	run, err := c.ensure(ctx)
 	if err != nil {
 		return core.BrowserResult{Error: sentence(err)}
 	}

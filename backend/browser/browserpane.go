@@ -58,6 +58,9 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 	}
 	c.mu.Lock()
 	c.viewers = append(c.viewers, v)
+	if c.look == nil {
+		c.lookAtPorts()
+	}
 	if c.still != nil {
 		v.newest, v.number = &core.BrowserFrame{JPEG: c.still.JPEG, Sharp: c.still.Sharp, Time: c.still.Time, Ack: func() {}}, c.frame
 	}
@@ -65,8 +68,17 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 	v.setState(c.state())
 	v.show(view)
 	c.watchers()
-	v.acts.Go(func() { _, _ = c.ensure(s.ctx, false) }) // its failure is in the state
+	v.acts.Go(func() { _, _ = c.ensure(s.ctx) }) // its failure is in the state
 	return v, nil
+}
+
+// end says that there is nothing more to see.
+func (v *Viewer) end() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.forget()
+	v.signal()
 }
 
 // Close takes the pane off the browser.
@@ -78,6 +90,10 @@ func (v *Viewer) Close() error {
 	n := len(v.c.viewers)
 	v.c.viewers = slices.DeleteFunc(v.c.viewers, func(o *Viewer) bool { return o == v })
 	last := n > 0 && len(v.c.viewers) == 0
+	if last {
+		v.c.look()
+		v.c.look, v.c.ports = nil, nil
+	}
 	v.c.used = v.c.s.o.Now()
 	v.c.mu.Unlock()
 	v.forget()
@@ -223,12 +239,18 @@ func (v *Viewer) Handle(m core.BrowserCommand) {
 		v.drawer(m)
 	case "copy":
 		v.begin(func(ctx context.Context) { v.copyOut(ctx) })
+	case "reset":
+		v.begin(func(ctx context.Context) {
+			if err := c.reset(ctx); err != nil {
+				v.say(core.BrowserUpdate{Type: "error", Message: sentence(err)})
+			}
+		})
 	case "restart":
 		v.begin(func(ctx context.Context) {
 			if err := c.shut(core.BrowserIdle, nil); err != nil {
 				c.s.o.Log.Debug("end the browser", "err", err)
 			}
-			_, _ = c.ensure(ctx, false)
+			_, _ = c.ensure(ctx)
 		})
 	default:
 		v.say(core.BrowserUpdate{Type: "error", Message: fmt.Sprintf("The message “%s” is not known.", cut(m.Type, 40))})
@@ -321,7 +343,7 @@ var quiet = map[string]bool{"element_at": true, "screenshot": true, "find_text":
 func (v *Viewer) act(m core.BrowserCommand) {
 	v.begin(func(ctx context.Context) {
 		c := v.c
-		run, err := c.ensure(ctx, false)
+		run, err := c.ensure(ctx)
 		if err != nil {
 			v.say(core.BrowserUpdate{Type: "result", ID: m.ID, Result: &core.BrowserResult{Error: sentence(err)}})
 			return

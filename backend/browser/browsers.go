@@ -65,6 +65,10 @@ type Options struct {
 	Settings func(ctx context.Context, ch core.ChannelID) (Settings, error)
 	// Save keeps a file of the channel's browser where its agent finds it, and says where.
 	Save func(ctx context.Context, ch core.ChannelID, name string, data []byte) (path string, err error)
+	// Ports are what the channel's agents listen on now; it takes some seconds at most.
+	Ports func(ctx context.Context, ch core.ChannelID) []core.BrowserPort
+	// Forget removes what is left of the browser of a channel that is gone, and its profile.
+	Forget func(ctx context.Context, ch core.ChannelID) error
 	// AgentActions are the names of what an agent may ask for; what only a pane may is in
 	// none of them.
 	AgentActions []string
@@ -79,6 +83,9 @@ const (
 	handTimeout = 100 * time.Second
 	// sweepEvery is the pace at which unused browsers are looked for.
 	sweepEvery = 15 * time.Second
+	// portsEvery is the pace at which the ports of agents are looked at while a pane shows
+	// them: a look costs a millisecond or two.
+	portsEvery = 3 * time.Second
 	// castQuality is of the JPEGs of a moving page: 60 is 145 to 220 KB at 1280×720 and
 	// reaches 58 frames a second, measured; a still is sent sharp.
 	castQuality = 60
@@ -127,6 +134,21 @@ func (s *Service) Close() error {
 	}
 	s.work.Wait()
 	return errors.Join(errs...)
+}
+
+// Forget ends the browser of a channel that was removed, and has its profile removed. What
+// cannot be removed now, the next start of Loop removes.
+func (s *Service) Forget(ctx context.Context, ch core.ChannelID) {
+	s.mu.Lock()
+	c := s.sessions[ch]
+	delete(s.sessions, ch)
+	s.mu.Unlock()
+	if c != nil {
+		c.leave()
+	}
+	if err := s.o.Forget(ctx, ch); err != nil {
+		s.o.Log.Warn("remove the profile of a removed channel's browser", "channel", string(ch), "err", err)
+	}
 }
 
 func (s *Service) all() (out []*session) {

@@ -79,11 +79,15 @@ type stage struct {
 	*Service
 	mu      sync.Mutex
 	chromes []*fakeChrome
+	fresh   []bool // of each start
 	fail    error
 	enabled bool
 	byPath  bool
 	saved   map[string][]byte
 	unsaved error
+	ports   []core.BrowserPort
+	looks   int // at ports
+	forgot  []core.ChannelID
 }
 
 func newStage() *stage {
@@ -91,6 +95,8 @@ func newStage() *stage {
 	s.Service = New(Options{
 		AgentActions: []string{"navigate", "read_page", "computer", "screenshot", "form_input"},
 		Settings: func(context.Context, core.ChannelID) (Settings, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			return Settings{Enabled: s.enabled, Idle: 5 * time.Minute, ByPath: s.byPath}, nil
 		},
 		Save: func(_ context.Context, ch core.ChannelID, name string, data []byte) (string, error) {
@@ -98,10 +104,23 @@ func newStage() *stage {
 			return "/shared/" + string(ch) + "/" + name, s.unsaved
 		},
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Launch: func(_ context.Context, _ core.ChannelID, _ bool, h Hooks) (Running, error) {
+		Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.looks++
+			return s.ports
+		},
+		Forget: func(_ context.Context, ch core.ChannelID) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.forgot = append(s.forgot, ch)
+			return s.fail
+		},
+		Launch: func(_ context.Context, _ core.ChannelID, fresh bool, h Hooks) (Running, error) {
 			<-time.After(time.Second)
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.fresh = append(s.fresh, fresh)
 			if s.fail != nil {
 				return Running{}, s.fail
 			}
@@ -127,6 +146,13 @@ func newStage() *stage {
 		},
 	})
 	return s
+}
+
+// enable writes the setting.
+func (s *stage) enable(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enabled = on
 }
 
 func (s *stage) chrome(t *testing.T, n int) *fakeChrome {
@@ -185,7 +211,7 @@ func TestStartsOnceForAllWhoAsk(t *testing.T) {
 		if res, _ := s.Agent(t.Context(), "c", act("element_at")); !strings.Contains(res.Error, "no browser action") {
 			t.Errorf("an act of panes alone: %+v", res)
 		}
-		s.enabled = false
+		s.enable(false)
 		if _, err := s.Agent(t.Context(), "c", act("read_page")); core.AsFailure(err).Code != core.CodeOff {
 			t.Errorf("switched off: %v", err)
 		}

@@ -14,10 +14,14 @@ var firstView = core.BrowserView{Width: 1280, Height: 800, Scale: 1}
 
 // session is the browser of one channel, running or not.
 type session struct {
-	s  *Service
-	ch core.ChannelID
+	s    *Service
+	ch   core.ChannelID
+	ctx  context.Context // ends with the service, and with the channel
+	stop context.CancelFunc
 
 	changed chan struct{} // something that a pane shows; room for one
+	// life has one place, taken while a Chromium is started or ended: there is one at a time.
+	life chan struct{}
 
 	mu      sync.Mutex
 	phase   core.BrowserPhase
@@ -26,18 +30,25 @@ type session struct {
 	failure *core.Failure
 	ready   chan struct{} // closed when a start has ended
 	run     *Running      // nil but while it runs
-	ending  *sync.WaitGroup
+	wipe    bool          // the next start forgets the profile
 	baton   baton
 	deed    *core.BrowserDeed
 	used    time.Time
 	view    core.BrowserView
 	viewers []*Viewer
+	look    context.CancelFunc // ends the looks at ports; nil but while there are viewers
+	ports   []core.BrowserPort
 	frame   uint32 // number of the last frame
 	still   *core.BrowserFrame
 }
 
 func newSession(s *Service, ch core.ChannelID) *session {
-	return &session{s: s, ch: ch, changed: make(chan struct{}, 1), phase: core.BrowserIdle, view: firstView, used: s.o.Now()}
+	c := &session{
+		s: s, ch: ch, changed: make(chan struct{}, 1), life: make(chan struct{}, 1),
+		phase: core.BrowserIdle, view: firstView, used: s.o.Now(),
+	}
+	c.ctx, c.stop = context.WithCancel(s.ctx)
+	return c
 }
 
 // touch has panes hear of a change.
@@ -45,119 +56,6 @@ func (c *session) touch() {
 	select {
 	case c.changed <- struct{}{}:
 	default:
-	}
-}
-
-// ensure starts the browser unless it runs, and waits for it. A caller that gives up does
-// not stop the start.
-func (c *session) ensure(ctx context.Context, fresh bool) (*Running, error) {
-	c.mu.Lock()
-	if c.run != nil && !fresh {
-		defer c.mu.Unlock()
-		return c.run, nil
-	}
-	if c.phase != core.BrowserStarting {
-		if c.s.ctx.Err() != nil {
-			c.mu.Unlock()
-			return nil, core.Fail(core.CodeCancelled, c.s.ctx.Err(), "Loop is closing.", "")
-		}
-		c.phase, c.failure, c.stepNow, c.began, c.ready = core.BrowserStarting, nil, "", c.s.o.Now(), make(chan struct{})
-		c.s.work.Go(func() { c.start(fresh) })
-	}
-	ready := c.ready
-	c.mu.Unlock()
-	c.touch()
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		return nil, core.Fail(core.CodeTimeout, ctx.Err(), "The browser is still starting.", "Try again in a moment.")
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.run == nil {
-		if c.failure != nil {
-			return nil, c.failure
-		}
-		return nil, core.Fail(core.CodeCancelled, nil, "The browser was closed while it started.", "The next action starts it again.")
-	}
-	return c.run, nil
-}
-
-// start is the goroutine of one start.
-func (c *session) start(fresh bool) {
-	run, err := c.s.o.Launch(c.s.ctx, c.ch, fresh, Hooks{Frame: c.show, Changed: c.touch})
-	c.mu.Lock()
-	switch {
-	case err != nil:
-		c.phase, c.failure = core.BrowserCrashed, core.AsFailure(err)
-		c.s.o.Log.Warn("browser did not start", "channel", string(c.ch), "err", err)
-	default:
-		c.run, c.phase, c.used = &run, core.BrowserRunning, c.s.o.Now()
-		c.s.work.Go(func() { c.watch(&run) })
-	}
-	close(c.ready)
-	view := c.view
-	c.mu.Unlock()
-	if err == nil {
-		if err := run.Driver.SetView(view); err != nil {
-			c.s.o.Log.Debug("set the view", "err", err)
-		}
-		c.watchers()
-	}
-	c.touch()
-}
-
-// watch waits for the end of a Chromium that nobody has closed.
-func (c *session) watch(run *Running) {
-	select {
-	case <-run.Driver.Done():
-	case <-c.s.ctx.Done():
-		return
-	}
-	c.mu.Lock()
-	mine := c.run == run
-	c.mu.Unlock()
-	if !mine {
-		return
-	}
-	c.s.o.Log.Warn("browser ended", "channel", string(c.ch))
-	_ = c.shut(core.BrowserCrashed, core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
-		"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings."))
-}
-
-// shut ends Chromium. It may be called when there is none.
-func (c *session) shut(phase core.BrowserPhase, why *core.Failure) error {
-	c.mu.Lock()
-	run := c.run
-	c.run, c.still = nil, nil
-	if c.phase != core.BrowserStarting {
-		c.phase, c.failure = phase, why
-	}
-	viewers := slices.Clone(c.viewers)
-	c.mu.Unlock()
-	for _, v := range viewers {
-		v.forget()
-	}
-	c.touch()
-	if run == nil {
-		return nil
-	}
-	return run.Close()
-}
-
-// endUnused ends a browser that no pane shows and nobody has used for long enough.
-func (c *session) endUnused(ctx context.Context) {
-	set, err := c.s.o.Settings(ctx, c.ch)
-	if err != nil {
-		return // it may stay for as long as the settings cannot be read
-	}
-	c.mu.Lock()
-	over := c.run != nil && len(c.viewers) == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
-	c.mu.Unlock()
-	if over || !set.Enabled {
-		if err := c.shut(core.BrowserIdle, nil); err != nil {
-			c.s.o.Log.Warn("end an unused browser", "channel", string(c.ch), "err", err)
-		}
 	}
 }
 
@@ -216,7 +114,7 @@ func (c *session) state() core.BrowserState {
 	c.mu.Lock()
 	c.baton.settle(now)
 	st := core.BrowserState{
-		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Tabs: []core.BrowserTab{},
+		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Tabs: []core.BrowserTab{}, Ports: c.ports,
 	}
 	if st.Driver == "" {
 		st.Driver = core.DriverNobody
@@ -259,7 +157,7 @@ func (c *session) tell() {
 	defer due.Stop()
 	for {
 		select {
-		case <-c.s.ctx.Done():
+		case <-c.ctx.Done():
 			return
 		case <-c.changed:
 		case <-due.C:
@@ -268,7 +166,7 @@ func (c *session) tell() {
 			due.Reset(wait)
 			select {
 			case <-due.C:
-			case <-c.s.ctx.Done():
+			case <-c.ctx.Done():
 				return
 			}
 		}

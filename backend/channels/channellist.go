@@ -35,6 +35,12 @@ type Runs interface {
 	CancelChannel(ctx context.Context, id core.ChannelID) error
 }
 
+// Browsers are those of channels.
+type Browsers interface {
+	// Forget ends the browser of a channel that was removed, and removes its profile.
+	Forget(ctx context.Context, id core.ChannelID)
+}
+
 // Sessions reads the transcripts in a channel's state.
 type Sessions interface {
 	List(ctx context.Context, ch core.Channel) ([]core.SessionInfo, error)
@@ -63,6 +69,7 @@ type Options struct {
 	Runs      Runs
 	Sessions  Sessions
 	Worktrees Worktrees
+	Browsers  Browsers
 	// Fit refuses a folder that no run could be given, before it has a channel.
 	Fit     func(ctx context.Context, dir string) error
 	Home    string // Loop's own folder; the demo's directory and channel state live in it

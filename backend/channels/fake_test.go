@@ -28,6 +28,7 @@ type world struct {
 	act       map[core.ChannelID]core.ChannelActivity
 	events    []core.Event
 	cancelled []core.ChannelID
+	forgotten []core.ChannelID // by browsers
 	sessions  []core.SessionInfo
 	messages  map[core.SessionID][]core.SessionMessage
 	copied    []string
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world {
 		messages: map[core.SessionID][]core.SessionMessage{}, fail: map[string]error{}, onCall: map[string]func(string){},
 	}
 	w.s = New(Options{
-		Store: w, Runs: w, Sessions: transcripts{w}, Worktrees: trees{w}, Home: w.home, Now: time.Now,
+		Store: w, Runs: w, Sessions: transcripts{w}, Worktrees: trees{w}, Browsers: w, Home: w.home, Now: time.Now,
 		Publish: func(e ...core.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -61,6 +62,13 @@ func newWorld(t *testing.T) *world {
 		Fit: func(context.Context, string) error { return nil },
 	})
 	return w
+}
+
+func (w *world) Forget(_ context.Context, id core.ChannelID) {
+	_ = w.call("Forget", string(id))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forgotten = append(w.forgotten, id)
 }
 
 func (w *world) call(method, id string) error {

@@ -134,6 +134,7 @@ func (s *Service) remove(ctx context.Context, list []core.Channel) error {
 		if err := atomicfile.RemoveTree(filepath.Join(s.opts.Home, "channels", string(ch.ID))); err != nil {
 			errs = append(errs, fmt.Errorf("remove the channel's state: %w", err))
 		}
+		s.opts.Browsers.Forget(ctx, ch.ID)
 	}
 	return errors.Join(errs...)
 }

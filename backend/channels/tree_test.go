@@ -201,8 +201,8 @@ func TestRemoveWithChildren(t *testing.T) {
 	if err := w.s.RemoveTree(t.Context(), a.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.published(core.EventChannelDeleted); !slices.Equal(got, []core.ChannelID{b.ID, a.ID}) || !slices.Equal(w.cancelled, got) {
-		t.Errorf("deleted %v, cancelled %v", got, w.cancelled)
+	if got := w.published(core.EventChannelDeleted); !slices.Equal(got, []core.ChannelID{b.ID, a.ID}) || !slices.Equal(w.cancelled, got) || !slices.Equal(w.forgotten, got) {
+		t.Errorf("deleted %v, cancelled %v, browsers of %v", got, w.cancelled, w.forgotten)
 	}
 	if _, err := os.Stat(state); err != nil {
 		t.Errorf("the state a thread shared went with it: %v", err)

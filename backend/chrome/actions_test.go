@@ -61,6 +61,7 @@ func TestNavAddress(t *testing.T) {
 		"localhost:3000": "http://localhost:3000", "127.0.0.1:80/x": "http://127.0.0.1:80/x", "[::1]:8080": "http://[::1]:8080",
 		"preview.app:3000/x": "http://preview.app:3000/x", "example.com": "https://example.com", "example.com:8443/a?b#c": "https://example.com:8443/a?b#c",
 		" https://example.com/ä ": "https://example.com/%C3%A4", "ABOUT:blank": "about:blank", "HTTP://x.y": "http://x.y", "localhost": "http://localhost",
+		"8080": "http://localhost:8080", ":3000/a?b#c": "http://localhost:3000/a?b#c",
 	} {
 		if got, err := navAddress(given); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", given, got, err, want)

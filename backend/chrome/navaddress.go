@@ -13,6 +13,9 @@ const maxAddress = 8 << 10 // bytes of an address that is navigated to
 // hostPort looks like a name with a port, which url.Parse would take for a scheme.
 var hostPort = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]{1,5}([/?#]|$)`)
 
+// portAlone is a port of the agent's own container, as people write it: 8080, :8080/login.
+var portAlone = regexp.MustCompile(`^:?([0-9]{1,5}(?:[/?#].*)?)$`)
+
 // noHost are schemes that with a number look like a name with a port.
 var noHost = regexp.MustCompile(`^(?i:javascript|data|file|chrome|view-source|blob|about|filesystem|devtools|ftp|ws|wss|mailto):`)
 
@@ -32,6 +35,7 @@ func navAddress(given string) (string, error) {
 	case strings.EqualFold(s, "about:blank"):
 		return "about:blank", nil
 	}
+	s = portAlone.ReplaceAllString(s, "localhost:$1")
 	if hostPort.MatchString(s) && !noHost.MatchString(s) || strings.HasPrefix(s, "[") || !scheme.MatchString(s) {
 		s = strings.TrimLeft(s, "/")
 		s = plainScheme(s) + "://" + s

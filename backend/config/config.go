@@ -111,6 +111,9 @@ type Browser struct {
 	Screenshots string  `json:"screenshots" default:"\"inline\"" oneof:"inline,path" project:"free"`
 }
 
+// Processors are what Chromium gets while nobody watches it, and while a pane does.
+func (b Browser) Processors() (alone, watched float64) { return b.CPUs, max(b.CPUs, b.WatchedCPUs) }
+
 // Terminal is how terminals behave.
 type Terminal struct {
 	IdleSec          int    `json:"idle_sec" default:"0" min:"0" max:"31536000" unit:"seconds" project:"never"`

@@ -33,6 +33,13 @@ type BrowserDeed struct {
 	Target *BrowserTarget `json:"target,omitempty"`
 }
 
+// BrowserPort is a port that a program of the channel's agents listens on.
+type BrowserPort struct {
+	Port    uint16 `json:"port"`
+	URL     string `json:"url"`     // where a browser of the channel finds it
+	Process string `json:"process"` // what the program calls itself; empty where that is not known
+}
+
 // BrowserState is all that a pane shows besides the page itself.
 type BrowserState struct {
 	Phase     BrowserPhase      `json:"phase"`
@@ -50,6 +57,7 @@ type BrowserState struct {
 	View      BrowserView       `json:"view"`
 	Notices   []string          `json:"notices,omitempty"`
 	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
+	Ports     []BrowserPort     `json:"ports,omitempty"`     // by number
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.

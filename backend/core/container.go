@@ -143,6 +143,12 @@ const (
 	ContainerResync    = "resync"
 )
 
+// Volume is a named volume of the engine.
+type Volume struct {
+	Name   string
+	Labels map[string]string
+}
+
 // VolumeFile is a file written into a volume, owned by uid 0. Path is relative
 // to the volume's root, with forward slashes.
 type VolumeFile struct {

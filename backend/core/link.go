@@ -83,6 +83,12 @@ type SpawnInfo struct {
 	Detached []string
 }
 
+// ListeningPort is a TCP port on which a program in a container listens.
+type ListeningPort struct {
+	Port    uint16
+	Process string // a name of at most 64 bytes, empty where it is not known
+}
+
 // Link is the host's end of the stream into one container's loop init. All
 // methods may be called from any goroutine. After the link breaks every call
 // fails with an error that wraps ErrLinkDown; the container and its processes
@@ -116,6 +122,9 @@ type Link interface {
 	// Dial connects to a port of the container's own loopback. ctx bounds the dial and
 	// not the connection, which the caller closes. core.ErrNotFound: nothing listens.
 	Dial(ctx context.Context, port uint16) (net.Conn, error)
+	// Ports are the ports that Dial leads to, by number, at most wire.MaxPorts. Everything
+	// about them is the container's word.
+	Ports(ctx context.Context) ([]ListeningPort, error)
 	// Admit gives a spawn its identity. Requests of its processes through the link
 	// count as the identity's, and http://127.0.0.1:8222/runs/<run>/model leads them to
 	// its upstream; <run> is the spawn's own id in a terminal. A spawn that was not

@@ -274,6 +274,7 @@ func (d *Daemon) assembleRuns() {
 	d.channels = channels.New(channels.Options{
 		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Home: d.home, Fit: computer.Fit,
 		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}.Exec),
+		Browsers:  d.browsers,
 		Publish:   d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
@@ -309,13 +310,11 @@ func (d *Daemon) assembleBound() {
 		channels: &bind.Channels{
 			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
 		},
-		runs:    &bind.Runs{Ctx: d.ctx, Service: d.runner},
-		gate:    &bind.Gate{Ctx: d.ctx, Service: d.gate},
-		gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
-
+		runs:      &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		gate:      &bind.Gate{Ctx: d.ctx, Service: d.gate},
+		gateLog:   &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
-
-		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
+		settings:  &bind.Settings{Ctx: d.ctx, Service: d.settings},
 
 		terminals: &bind.Terminals{
 			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,
@@ -384,6 +383,7 @@ func (d *Daemon) Start() error {
 	}
 	d.background("terminals", d.terminals.Run)
 	d.background("browsers", d.browsers.Run)
+	d.work.Go(func() { d.sidecars().Sweep(d.ctx) })
 	if d.opts.Window != nil {
 		d.work.Go(func() { d.life.Watch(d.ctx) })
 		d.background("dialogs", d.presentDialogs)
@@ -439,11 +439,10 @@ func (d *Daemon) Close() error {
 		// Other work learns first that the app ends. A build that is broken off after that
 		// leaves the runs that wait for it to the next start, instead of failing them.
 		d.stop()
-		if d.images != nil {
-			d.images.Close()
-		}
-		if d.chromes != nil {
-			d.chromes.Close()
+		for _, builds := range []*imagebuild.Service{d.images, d.chromes} {
+			if builds != nil {
+				builds.Close()
+			}
 		}
 		if d.api != nil {
 			errs = append(errs, d.api.Close())

@@ -11,14 +11,16 @@ import (
 	"loop/backend/sidecar"
 )
 
-// newBrowsers puts the browsers of channels together: who drives, what starts Chromium,
-// and what speaks with it.
+// newBrowsers puts the browsers together: who drives, what starts Chromium, what speaks with it.
 func (d *Daemon) newBrowsers() *browser.Service {
 	return browser.New(browser.Options{
-		Launch: d.launchBrowser, AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
+		Launch: d.launchBrowser,
 		Save: func(ctx context.Context, id core.ChannelID, name string, data []byte) (string, error) {
-			return d.starter().Save(ctx, id, name, data)
+			return d.sidecars().Save(ctx, id, name, data)
 		},
+		Ports:        func(ctx context.Context, id core.ChannelID) []core.BrowserPort { return d.sidecars().Ports(ctx, id) },
+		Forget:       func(ctx context.Context, id core.ChannelID) error { return d.sidecars().Forget(ctx, id) },
+		AgentActions: chrome.AgentActions(), Now: time.Now, Log: d.log,
 		Settings: func(ctx context.Context, id core.ChannelID) (browser.Settings, error) {
 			ch, err := d.store.Channel(ctx, id)
 			if err != nil {
@@ -33,20 +35,20 @@ func (d *Daemon) newBrowsers() *browser.Service {
 	})
 }
 
-// starter starts Chromium in containers, and knows where their channels' files are.
-func (d *Daemon) starter() *sidecar.Starter {
+// sidecars start Chromium in containers.
+func (d *Daemon) sidecars() *sidecar.Starter {
 	return sidecar.New(sidecar.Options{
-		Provision: d.provision, Containers: d.containers, Links: d.links, Channel: d.store.Channel, Policies: d.decisions.Policies, Log: d.log,
-		CPUs: func(_ context.Context, ch core.Channel) (alone, watched float64) {
-			b := d.settings.Effective(ch).Config.Browser
-			return b.CPUs, max(b.CPUs, b.WatchedCPUs)
+		Install: d.store.InstallID(), Provision: d.provision, Containers: d.containers, Links: d.links, Volumes: d.engine,
+		Channel: d.store.Channel, Policies: d.decisions.Policies, Log: d.log,
+		CPUs: func(ch core.Channel) (alone, watched float64) {
+			return d.settings.Effective(ch).Config.Browser.Processors()
 		},
 	})
 }
 
 // launchBrowser starts Chromium in its container and takes it over.
 func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
-	car, err := d.starter().Start(ctx, id, fresh)
+	car, err := d.sidecars().Start(ctx, id, fresh)
 	if err != nil {
 		return run, err
 	}

@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -166,12 +167,39 @@ func (h *home) demoChannel(s *server) core.ChannelID {
 	return ch.ID
 }
 
+// bridgeGateway is this computer's address on the engine's bridge. An engine that was not
+// told one takes the subnet's first.
+func bridgeGateway(t *testing.T) string {
+	t.Helper()
+	out, err := docker(t.Context(), "network", "inspect", "bridge", "-f", "{{range .IPAM.Config}}{{.Gateway}} {{.Subnet}}\n{{end}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range strings.Fields(out) {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is4() {
+			return p.Masked().Addr().Next().String()
+		}
+		if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
+			return a.String()
+		}
+	}
+	t.Fatalf("the bridge has no gateway: %q", out)
+	return ""
+}
+
 // browserRig is a Loop with a pane on its demo channel, whose Chromium runs.
 func browserRig(t *testing.T) (h *home, ch core.ChannelID, p *browserPane) {
 	t.Helper()
-	h = newHome(t, "")
-	_, ch, p = h.browser()
+	h, _, ch, p = servedBrowser(t)
 	return h, ch, p
+}
+
+// servedBrowser is browserRig with the server.
+func servedBrowser(t *testing.T) (h *home, s *server, ch core.ChannelID, p *browserPane) {
+	t.Helper()
+	h = newHome(t, "")
+	s, ch, p = h.browser()
+	return h, s, ch, p
 }
 
 // browser starts Loop and opens a pane on its demo channel.
@@ -180,6 +208,9 @@ func (h *home) browser() (s *server, ch core.ChannelID, p *browserPane) {
 	t.Helper()
 	t.Cleanup(func() { // when Loop has ended, and its container with it
 		names, err := docker(context.Background(), "volume", "ls", "-q", "--filter", "name=loop-chrome-profile-"+string(ch))
+		if err != nil {
+			t.Errorf("list what the browser has left: %v", err)
+		}
 		for _, name := range strings.Fields(names) {
 			if _, err = docker(context.Background(), "volume", "rm", "-f", name); err != nil {
 				t.Errorf("the browser has left something: %v", err)
@@ -262,11 +293,7 @@ func TestBrowserReachesNothingPrivate(t *testing.T) {
 	defer func() { _ = stun.Close() }()
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	_, udp, _ := net.SplitHostPort(stun.LocalAddr().String())
-	gateway, err := docker(t.Context(), "network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gateway = strings.TrimSpace(gateway)
+	gateway := bridgeGateway(t)
 	for _, url := range []string{
 		"file:///etc/passwd", "chrome://version/", "javascript:alert(1)", "data:text/html,x", "view-source:http://localhost/", "about:settings",
 		"http://127.0.0.1:" + port, "http://localhost:" + port, "http://0.0.0.0:" + port, "http://[::1]:" + port, "http://127.1:" + port,

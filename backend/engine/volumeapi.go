@@ -43,6 +43,26 @@ func (d *Docker) EnsureVolume(ctx context.Context, name string, labels map[strin
 	})
 }
 
+// Volumes lists the named volumes that have all these labels.
+func (d *Docker) Volumes(ctx context.Context, labels map[string]string) (out []core.Volume, err error) {
+	err = d.do(ctx, "list volumes", func(ctx context.Context, cli *client.Client) error {
+		list, err := cli.VolumeList(ctx, volume.ListOptions{Filters: labelFilter(labels)})
+		for _, v := range list.Volumes {
+			out = append(out, core.Volume{Name: v.Name, Labels: v.Labels})
+		}
+		return err
+	})
+	return out, err
+}
+
+// VolumeRemove removes a named volume. Errors wrap core.ErrNotFound when there is none, and
+// core.ErrConflict while a container has it, running or not.
+func (d *Docker) VolumeRemove(ctx context.Context, name string) error {
+	return d.do(ctx, "remove the volume", func(ctx context.Context, cli *client.Client) error {
+		return cli.VolumeRemove(ctx, name, false)
+	})
+}
+
 // VolumeFill writes files into a volume, in order, so the last one can serve as
 // a mark of completeness. image is any image the engine has: its content plays
 // no part, because the helper container made from it is never started.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,6 +100,9 @@ c.close()`, host}}); err != nil {
 		port, err := strconv.ParseUint(strings.TrimSpace(line), 10, 16)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if list, err := l.Ports(t.Context()); err != nil || !slices.Contains(list, core.ListeningPort{Port: uint16(port), Process: "python3"}) {
+			t.Fatalf("listening: %+v %v", list, err)
 		}
 		c, err := l.Dial(t.Context(), uint16(port))
 		if err != nil {

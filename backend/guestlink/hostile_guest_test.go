@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,5 +70,32 @@ func TestGuestThatLiesAboutATerminal(t *testing.T) {
 	})
 	if list, err := l.Spawns(t.Context()); err == nil {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestPortsAreTheGuestsWord: a list that is too long, or impossible, is an error; names have
+// nothing in them that a screen would follow.
+func TestPortsAreTheGuestsWord(t *testing.T) {
+	var answer wire.Reply
+	l, _ := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
+		if q.Op != wire.OpPorts {
+			answer = wire.Refuse(wire.CodeProtocol, "not asked for")
+		}
+		reply(st, answer)
+	})
+	answer.Ports = []wire.Port{{Port: 80, Process: "a\x1b]0;x\x07\u202eb"}, {Port: 8080}}
+	list, err := l.Ports(t.Context())
+	if err != nil || !slices.Equal(list, []core.ListeningPort{{Port: 80, Process: "a?]0;x??b"}, {Port: 8080}}) {
+		t.Errorf("%+v %v", list, err)
+	}
+	for name, ports := range map[string][]wire.Port{
+		"no number":   {{Process: "x"}},
+		"a long name": {{Port: 1, Process: strings.Repeat("x", wire.MaxProcess+1)}},
+		"too many":    slices.Repeat([]wire.Port{{Port: 1}}, wire.MaxPorts+1),
+	} {
+		l, _ := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) { reply(st, wire.Reply{Ports: ports}) })
+		if list, err := l.Ports(t.Context()); err == nil {
+			t.Errorf("%s: %v", name, list)
+		}
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
+	"loop/backend/core"
 	"loop/backend/wire"
 )
 
@@ -44,6 +47,25 @@ func (l *Link) Dial(ctx context.Context, port uint16) (net.Conn, error) {
 		return nil, err
 	}
 	return &dialed{c, cancel}, nil
+}
+
+// Ports asks where Dial leads to. Names are fit for a screen.
+func (l *Link) Ports(ctx context.Context) ([]core.ListeningPort, error) {
+	p, err := l.call(ctx, wire.Request{Op: wire.OpPorts})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]core.ListeningPort, 0, len(p.Ports))
+	for _, o := range p.Ports {
+		name := strings.Map(func(r rune) rune {
+			if !strconv.IsPrint(r) {
+				return '?'
+			}
+			return r
+		}, o.Process)
+		out = append(out, core.ListeningPort{Port: o.Port, Process: name})
+	}
+	return out, nil
 }
 
 // dialed is a connection into a container.

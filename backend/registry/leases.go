@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -215,15 +216,34 @@ func (r *Registry) stop(ctx context.Context, key core.ContainerKey, may func(*ro
 	return err
 }
 
-// Remove removes a container at once, whoever holds it: a person said so. One that
-// is gone, or that this install did not make, is core.ErrNotFound.
+// Remove removes a container at once, whoever holds it: a person said so, or another of its
+// name is to be made. It returns nil once the container is gone, whoever removed it. One
+// that is gone, or that this install did not make, is core.ErrNotFound.
 func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
 	c, ok := r.byID(id)
 	if !ok {
 		return fmt.Errorf("remove container %s: %w", id, core.ErrNotFound)
 	}
-	if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, time.Now()); err != nil {
-		return err
+	for {
+		if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, time.Now()); err != nil {
+			if errors.Is(err, core.ErrNotFound) {
+				return nil // it has gone meanwhile
+			}
+			return err
+		}
+		if err := r.removeNow(ctx, c.Key); err != nil || !r.ending(c.Key) {
+			return err
+		}
+		if !backoff.Sleep(ctx, settleTick) {
+			return fmt.Errorf("wait for the removal of container %s: %w", id, ctx.Err())
+		}
 	}
-	return r.removeNow(ctx, c.Key)
+}
+
+// ending reports whether a stop or a removal of a container is under way.
+func (r *Registry) ending(key core.ContainerKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.rows[key]
+	return w != nil && w.going > 0
 }

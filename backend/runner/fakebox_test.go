@@ -404,7 +404,8 @@ func (l *fakeLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, err
 	return nil, core.ErrNotFound
 }
 
-func (l *fakeLink) Dial(context.Context, uint16) (net.Conn, error) { return nil, core.ErrNotFound }
+func (l *fakeLink) Dial(context.Context, uint16) (net.Conn, error)      { return nil, core.ErrNotFound }
+func (l *fakeLink) Ports(context.Context) ([]core.ListeningPort, error) { return nil, nil }
 
 func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.b.mu.Lock()

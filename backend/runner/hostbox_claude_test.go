@@ -271,7 +271,8 @@ func (l *hostLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, err
 	return nil, core.ErrNotFound
 }
 
-func (l *hostLink) Dial(context.Context, uint16) (net.Conn, error) { return nil, core.ErrNotFound }
+func (l *hostLink) Dial(context.Context, uint16) (net.Conn, error)      { return nil, core.ErrNotFound }
+func (l *hostLink) Ports(context.Context) ([]core.ListeningPort, error) { return nil, nil }
 
 func (l *hostLink) Admit(core.SpawnID, core.Identity) {}
 

@@ -39,8 +39,8 @@ func browserKey(ch core.ChannelID, install string) string {
 	return cmp.Or(NameBase(string(ch)), "channel") + "-" + hex.EncodeToString(sum[:3])
 }
 
-// profileVolume is the volume with the profile of a channel's browser.
-func profileVolume(ch core.ChannelID, install string) string {
+// ProfileVolume is the volume with the profile of a channel's browser.
+func ProfileVolume(ch core.ChannelID, install string) string {
 	return "loop-chrome-profile-" + browserKey(ch, install)
 }
 
@@ -63,7 +63,7 @@ func ResolveBrowser(b BrowserSettings, sub Subject, host Host) (core.Spec, core.
 		Image: sub.Image, Entrypoint: []string{GuestBin, "init"},
 		Mounts: []core.Mount{
 			{Kind: core.MountSystem, Source: sub.GuestVolume, Target: GuestDir, ReadOnly: true, Volume: true, NoCopy: true},
-			{Kind: core.MountVolume, Source: profileVolume(sub.Channel.ID, sub.InstallID), Target: ProfileDir, Volume: true},
+			{Kind: core.MountVolume, Source: ProfileVolume(sub.Channel.ID, sub.InstallID), Target: ProfileDir, Volume: true},
 		},
 		Tmpfs: tmpfsFor(limits.MemoryBytes), WorkDir: ProfileDir, User: "0:0", Agent: agent,
 		Limits: limits, ShmBytes: max(limits.MemoryBytes/4, chromeShm),

@@ -116,7 +116,7 @@ func (c *checker) mounts() {
 			c.stateMount(m)
 			spool = spool || m.Target == GuestSpoolDir
 		case m.Target == ProfileDir && c.spec.Type == core.TypeChrome:
-			own := profileVolume(c.spec.ChannelID, c.spec.Labels[core.LabelInstall])
+			own := ProfileVolume(c.spec.ChannelID, c.spec.Labels[core.LabelInstall])
 			c.must(m.Volume && m.Source == own && !m.ReadOnly, "the profile does not come from the channel's volume")
 		case m.Volume:
 			c.must(m.Kind == core.MountVolume && volumeName.MatchString(m.Source) && !reservedVolume(m.Source),

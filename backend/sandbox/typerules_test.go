@@ -70,7 +70,7 @@ func TestValidateByType(t *testing.T) {
 		{"profile of another channel", []core.ContainerType{"chrome"}, func(s *core.Spec) {
 			for i, m := range s.Mounts {
 				if m.Target == ProfileDir {
-					s.Mounts[i].Source = profileVolume("other", "install")
+					s.Mounts[i].Source = ProfileVolume("other", "install")
 				}
 			}
 		}},

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/egress"
 	"loop/backend/provision"
 )
 
@@ -45,16 +42,25 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
+// Volumes are those of the engine; package engine has them.
+type Volumes interface {
+	Volumes(ctx context.Context, labels map[string]string) ([]core.Volume, error)
+	EnsureVolume(ctx context.Context, name string, labels map[string]string) error
+	VolumeRemove(ctx context.Context, name string) error
+}
+
 // Options of a Starter; all but Policies and Ask are required.
 type Options struct {
+	Install    string // value of the loop-install label
 	Provision  Provision
 	Containers Containers
 	Links      Links
+	Volumes    Volumes
 	Channel    func(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	// Policies bound what is read of the agent's files; nil: nothing is supervised.
 	Policies Policies
 	// CPUs are what a browser of the channel gets while nobody watches, and while a pane does.
-	CPUs func(ctx context.Context, ch core.Channel) (alone, watched float64)
+	CPUs func(ch core.Channel) (alone, watched float64)
 	// Ask decides about a site that a channel's browser connects to for the first time since it was
 	// started; nil allows.
 	Ask func(ctx context.Context, ch core.ChannelID, host string, port uint16) error
@@ -92,12 +98,11 @@ func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range s.o.Containers.List() {
-		if c.Type == core.TypeChrome && c.ChannelID == id {
-			if err := s.o.Containers.Remove(ctx, c.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
-				return nil, fmt.Errorf("remove the browser's earlier container: %w", err)
-			}
-		}
+	if err := s.clear(ctx, id); err != nil {
+		return nil, err
+	}
+	if err := s.keepProfile(ctx, id); err != nil {
+		return nil, err
 	}
 	lease, err := s.o.Provision.Ensure(ctx, provision.Want{
 		Channel: ch, Type: core.TypeChrome, Holder: holder(id), Link: true,
@@ -122,6 +127,18 @@ func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *
 		return nil, startFailure(err, why)
 	}
 	return c, nil
+}
+
+// clear removes what is left of an earlier browser of the channel.
+func (s *Starter) clear(ctx context.Context, id core.ChannelID) error {
+	for _, c := range s.o.Containers.List() {
+		if c.Type == core.TypeChrome && c.ChannelID == id {
+			if err := s.o.Containers.Remove(ctx, c.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+				return fmt.Errorf("remove the browser's earlier container: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func holder(ch core.ChannelID) core.Holder {
@@ -156,13 +173,14 @@ func (c *Sidecar) launch(ctx context.Context, fresh, sandboxed bool) (why string
 	if err != nil {
 		return "", fmt.Errorf("start Chromium: %w", err)
 	}
-	if c.in, err = link.Feed(c.life, c.id, commandsFD); err != nil {
+	pipes, interrupt := context.WithCancel(c.life)
+	stop := context.AfterFunc(ctx, interrupt) // they outlive the start, unless it takes too long
+	if c.in, err = link.Feed(pipes, c.id, commandsFD); err != nil {
 		return "", fmt.Errorf("open the pipe of commands: %w", err)
 	}
-	if c.out, err = link.ReadHeld(c.life, c.id, fmt.Sprint(answersFD), 0); err != nil {
+	if c.out, err = link.ReadHeld(pipes, c.id, fmt.Sprint(answersFD), 0); err != nil {
 		return "", fmt.Errorf("open the pipe of answers: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.out.Close() })
 	err = answers(c.in, c.out)
 	if !stop() && err == nil {
 		err = ctx.Err()
@@ -227,7 +245,7 @@ func (c *Sidecar) Done() <-chan struct{} { return c.done }
 // Watched gives Chromium the processor time that it has while a pane shows it, or takes
 // it back: at half a processor a page moves at ten frames a second.
 func (c *Sidecar) Watched(ctx context.Context, on bool) error {
-	alone, watched := c.s.o.CPUs(ctx, c.channel)
+	alone, watched := c.s.o.CPUs(c.channel)
 	limits := core.Limits{CPUs: alone}
 	if on {
 		limits.CPUs = watched
@@ -246,62 +264,4 @@ func (c *Sidecar) Close() error {
 	err := c.lease.Release(ctx, core.Ending{Now: true})
 	c.waiting.Wait()
 	return err
-}
-
-// wayOut serves the connections of this browser: to public sites, and to what the
-// channel's agents serve.
-func (c *Sidecar) wayOut() func(context.Context, net.Conn) {
-	o := egress.Options{Log: c.s.o.Log, Inside: func(ctx context.Context, port uint16) (net.Conn, error) {
-		return c.s.inside(ctx, c.channel.ID, port)
-	}}
-	if ask := c.s.o.Ask; ask != nil {
-		o.Ask = func(ctx context.Context, host string, port uint16) error { return ask(ctx, c.channel.ID, host, port) }
-	}
-	return egress.New(o).Serve
-}
-
-// agents are the containers of a channel that run and are no browser's, newest first.
-func (s *Starter) agents(ch core.ChannelID) (out []core.Container) {
-	for _, c := range slices.Backward(s.o.Containers.List()) { // oldest first
-		if c.ChannelID == ch && c.Status == core.ContainerRunning && c.Type != core.TypeChrome {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// inside connects to a port in one of the channel's containers: the one that was made
-// last and listens there.
-func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (net.Conn, error) {
-	errs := []error{core.ErrNotFound}
-	for _, c := range s.agents(ch) {
-		link, err := s.o.Links.Open(ctx, c)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		conn, err := link.Dial(ctx, port)
-		if err != nil {
-			errs = append(errs, err, link.Close())
-			continue
-		}
-		return &linked{Conn: conn, leave: sync.OnceValue(link.Close)}, nil
-	}
-	return nil, errors.Join(errs...)
-}
-
-// linked is a connection with the link it goes over.
-type linked struct {
-	net.Conn
-	leave func() error // once
-}
-
-func (l *linked) Close() error { return errors.Join(l.Conn.Close(), l.leave()) }
-
-// CloseWrite ends one direction.
-func (l *linked) CloseWrite() error {
-	if h, ok := l.Conn.(interface{ CloseWrite() error }); ok {
-		return h.CloseWrite()
-	}
-	return l.Close()
 }

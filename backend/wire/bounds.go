@@ -52,6 +52,10 @@ const (
 	// MaxDenials and MaxRuleCounts bound one Decisions.
 	MaxDenials    = 32
 	MaxRuleCounts = 64
+	// MaxPorts and MaxProcess bound the list of ports that are listened on: ports, and
+	// bytes of a program's name. The kernel keeps 15 bytes of a name.
+	MaxPorts   = 64
+	MaxProcess = 64
 	// MaxText bounds the text of an error.
 	MaxText = 4096
 	// MaxStreams bounds the streams the guest may have open at a time on a link.

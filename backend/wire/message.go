@@ -20,6 +20,7 @@ const (
 	OpWait   Op = "wait"
 	OpForget Op = "forget"
 	OpDial   Op = "dial"
+	OpPorts  Op = "ports"
 	// OpPolicy brings a document; OpQuestions is the one stream of what waits.
 	OpPolicy    Op = "policy"
 	OpQuestions Op = "questions"
@@ -94,6 +95,13 @@ type Reply struct {
 	Spawns []Info       `json:"spawns,omitzero"` // list
 	Exit   *Exit        `json:"exit,omitzero"`   // wait
 	Policy *PolicyState `json:"policy,omitzero"`
+	Ports  []Port       `json:"ports,omitzero"` // ports
+}
+
+// Port is a TCP port that a program in the container listens on.
+type Port struct {
+	Port    uint16 `json:"port"`
+	Process string `json:"process,omitzero"` // as the program calls itself; empty where that is not known
 }
 
 // Info is what loop init knows of one spawn. Times are ms since the epoch.

@@ -32,7 +32,11 @@ var transcripts = map[string][]message{
 	"proxy":        {{"guest", Request{Op: OpProxy, ID: "a1"}}, {"host", Reply{}}},
 	"dial":         {{"host", Request{Op: OpDial, Port: 8080}}, {"guest", Reply{}}},
 	"dial-refused": {{"host", Request{Op: OpDial, Port: 8080}}, {"guest", Refuse(CodeNotFound, "nothing listens on port 8080")}},
-	"ping":         {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
+	"ports": {
+		{"host", Request{Op: OpPorts}},
+		{"guest", Reply{Ports: []Port{{Port: 8080, Process: "node"}, {Port: 9229}}}},
+	},
+	"ping": {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
 	"list": {
 		{"host", Request{Op: OpList}},
 		{"guest", Reply{Spawns: []Info{

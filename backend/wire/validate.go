@@ -21,7 +21,7 @@ func ValidID(s string) bool {
 // Validate checks everything that can be known without the machine.
 func (q Request) Validate() error {
 	switch q.Op {
-	case OpPing, OpList, OpQuestions:
+	case OpPing, OpList, OpQuestions, OpPorts:
 		return nil
 	case OpPolicy:
 		if q.Policy == nil {
@@ -183,6 +183,14 @@ func (p Reply) Validate() error {
 	}
 	if p.Error != nil && (len(p.Error.Text) > 2*MaxText || len(p.Error.Code) > 64) {
 		return fmt.Errorf("error text: %w", ErrTooLarge)
+	}
+	if len(p.Ports) > MaxPorts {
+		return fmt.Errorf("%d ports: %w", len(p.Ports), ErrTooLarge)
+	}
+	for _, o := range p.Ports {
+		if o.Port == 0 || len(o.Process) > MaxProcess {
+			return fmt.Errorf("port %d of a program with a name of %d bytes is impossible", o.Port, len(o.Process))
+		}
 	}
 	infos := p.Spawns
 	if p.Info != nil {

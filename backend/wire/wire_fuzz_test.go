@@ -52,6 +52,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(frame(`{}`))
 	f.Add(frame(`{"error":{"code":"gap","text":"gone"},"offset":7}`))
 	f.Add(frame(`{"spawns":[{"id":"a","pid":1,"stdio":"pty","started":1,"out_end":5,"err_end":0}]}`))
+	f.Add(frame(`{"ports":[{"port":8080,"process":"node"},{"port":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ReadReply(bytes.NewReader(data))
 		if err == nil && p.Validate() != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"syscall"
@@ -40,10 +41,7 @@ func (s *Server) dial(ctx context.Context, st *yamux.Stream, q wire.Request) {
 // alone when they are told “localhost”. Loop's own ports lead nowhere.
 func dialLoopback(ctx context.Context, port uint16) (net.Conn, error) {
 	p := strconv.Itoa(int(port))
-	if slices.ContainsFunc([]string{wire.RelayAddr, wire.ProxyAddr}, func(own string) bool {
-		_, o, _ := net.SplitHostPort(own)
-		return o == p
-	}) {
+	if ownPort(port) {
 		return nil, wire.NewError(wire.CodeDenied, "port "+p+" is Loop's own")
 	}
 	var errs error
@@ -58,4 +56,11 @@ func dialLoopback(ctx context.Context, port uint16) (net.Conn, error) {
 		return nil, wire.NewError(wire.CodeNotFound, "nothing listens on port "+p)
 	}
 	return nil, fmt.Errorf("connect to port %s: %w", p, errs)
+}
+
+// ownPort reports whether a port is Loop's.
+func ownPort(port uint16) bool {
+	return slices.ContainsFunc([]string{wire.RelayAddr, wire.ProxyAddr}, func(own string) bool {
+		return netip.MustParseAddrPort(own).Port() == port
+	})
 }

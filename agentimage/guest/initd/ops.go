@@ -93,6 +93,9 @@ func (s *Server) answer(ctx context.Context, q wire.Request, body requestBody) (
 		return wire.Reply{}, nil
 	case wire.OpList:
 		return wire.Reply{Spawns: s.Spawns.List()}, nil
+	case wire.OpPorts:
+		ports, err := s.Spawns.Ports(ownPort)
+		return wire.Reply{Ports: ports}, err
 	case wire.OpSpawn:
 		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body.Body)
 		return wire.Reply{Info: &info}, err

@@ -37,6 +37,11 @@ func TestMain(m *testing.M) {
 				fmt.Println(err)
 			}
 			os.Exit(0)
+		case "listen":
+			if err := listenOn(os.Args[2:]...); err != nil {
+				fmt.Println(err)
+			}
+			os.Exit(0)
 		}
 	}
 	goleak.VerifyTestMain(leaktest.Patient(m))

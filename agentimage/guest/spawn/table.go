@@ -80,6 +80,7 @@ type Table struct {
 	wg     sync.WaitGroup
 	ptys   *ptyThread
 	starts chan struct{} // bounds starts at a time
+	names  portNames
 
 	mu     sync.Mutex
 	spawns map[string]*proc

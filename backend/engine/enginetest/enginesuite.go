@@ -36,6 +36,7 @@ type Engine interface {
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
 	EnsureVolume(ctx context.Context, name string, labels map[string]string) error
+	Volumes(ctx context.Context, labels map[string]string) ([]core.Volume, error)
 	VolumeFill(ctx context.Context, volume, image string, files []core.VolumeFile) error
 	VolumeRead(ctx context.Context, volume, image, file string) ([]byte, error)
 	VolumeRemove(ctx context.Context, name string) error
@@ -400,10 +401,14 @@ func (s *suite) images(t *testing.T, ctx context.Context) {
 
 func (s *suite) volumes(t *testing.T, ctx context.Context) {
 	vol := "loop-suite-" + s.mark
-	must(t, s.e.EnsureVolume(ctx, vol, map[string]string{"loop-test": "suite"}))
+	must(t, s.e.EnsureVolume(ctx, vol, map[string]string{"loop-test": "suite-" + s.mark}))
 	must(t, s.e.EnsureVolume(ctx, vol, nil)) // a second call is no error
 	defer func() { _ = s.e.VolumeRemove(context.WithoutCancel(ctx), vol) }()
-	_, err := s.e.VolumeRead(ctx, vol, s.image, "done")
+	list, err := s.e.Volumes(ctx, map[string]string{"loop-test": "suite-" + s.mark})
+	if err != nil || len(list) != 1 || list[0].Name != vol || list[0].Labels["loop-test"] != "suite-"+s.mark {
+		t.Fatalf("volumes with the label: %+v %v", list, err)
+	}
+	_, err = s.e.VolumeRead(ctx, vol, s.image, "done")
 	wantIs(t, err, core.ErrNotFound)
 	must(t, s.e.VolumeFill(ctx, vol, s.image, []core.VolumeFile{
 		{Path: "bin/tool", Mode: 0o755, Data: []byte("#!/bin/sh\necho hello\n")},
@@ -415,6 +420,12 @@ func (s *suite) volumes(t *testing.T, ctx context.Context) {
 		t.Fatalf("read back %q", got)
 	}
 	wantIs(t, s.e.VolumeFill(ctx, vol, "loop-suite-no-such-image:x", nil), core.ErrNoImage)
+	sp := s.spec("true")
+	sp.Mounts = append(sp.Mounts, core.Mount{Kind: core.MountVolume, Source: vol, Target: "/profile", Volume: true})
+	id, _, err := s.e.Create(ctx, sp)
+	must(t, err)
+	wantIs(t, s.e.VolumeRemove(ctx, vol), core.ErrConflict) // a container has it, which does not run
+	must(t, s.e.Remove(ctx, id, true))
 	must(t, s.e.VolumeRemove(ctx, vol))
 	wantIs(t, s.e.VolumeRemove(ctx, vol), core.ErrNotFound)
 	if ip, err := s.e.GatewayIP(ctx); err != nil || ip == "" {

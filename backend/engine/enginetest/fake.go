@@ -38,7 +38,7 @@ type Fake struct {
 	nextID  int
 	images  map[string]fakeImage // by reference
 	boxes   map[core.ContainerID]*fakeBox
-	volumes map[string]map[string]core.VolumeFile
+	volumes map[string]*fakeVolume
 	subs    map[*fakeSub]struct{}
 	wg      sync.WaitGroup
 	calls   []string
@@ -79,7 +79,7 @@ type fakeSub struct {
 func NewFake() *Fake {
 	return &Fake{
 		images: map[string]fakeImage{}, boxes: map[core.ContainerID]*fakeBox{},
-		volumes: map[string]map[string]core.VolumeFile{}, subs: map[*fakeSub]struct{}{},
+		volumes: map[string]*fakeVolume{}, subs: map[*fakeSub]struct{}{},
 	}
 }
 
@@ -217,7 +217,7 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 			return "", nil, noSource(m.Source)
 		}
 		if m.Volume && f.volumes[m.Source] == nil {
-			f.volumes[m.Source] = map[string]core.VolumeFile{}
+			f.volumes[m.Source] = newVolume(nil)
 		}
 	}
 	f.nextID++
@@ -418,13 +418,36 @@ func (f *Fake) Logs(ctx context.Context, id core.ContainerID, n int) (string, er
 	return b.log.last(n), nil
 }
 
-func (f *Fake) EnsureVolume(ctx context.Context, name string, _ map[string]string) error {
+// fakeVolume is a volume in memory.
+type fakeVolume struct {
+	labels map[string]string
+	files  map[string]core.VolumeFile
+}
+
+func newVolume(labels map[string]string) *fakeVolume {
+	return &fakeVolume{maps.Clone(labels), map[string]core.VolumeFile{}}
+}
+
+func (f *Fake) Volumes(ctx context.Context, labels map[string]string) (out []core.Volume, err error) {
+	if err := f.enter(ctx, "Volumes"); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	for name, v := range f.volumes {
+		if hasLabels(v.labels, labels) {
+			out = append(out, core.Volume{Name: name, Labels: maps.Clone(v.labels)})
+		}
+	}
+	return out, nil
+}
+
+func (f *Fake) EnsureVolume(ctx context.Context, name string, labels map[string]string) error {
 	if err := f.enter(ctx, "EnsureVolume"); err != nil {
 		return err
 	}
 	defer f.mu.Unlock()
 	if f.volumes[name] == nil {
-		f.volumes[name] = map[string]core.VolumeFile{}
+		f.volumes[name] = newVolume(labels)
 	}
 	return nil
 }
@@ -436,6 +459,11 @@ func (f *Fake) VolumeRemove(ctx context.Context, name string) error {
 	defer f.mu.Unlock()
 	if f.volumes[name] == nil {
 		return fmt.Errorf("remove the volume: %w", core.ErrNotFound)
+	}
+	for _, b := range f.boxes {
+		if slices.ContainsFunc(b.spec.Mounts, func(m core.Mount) bool { return m.Volume && m.Source == name }) {
+			return fmt.Errorf("remove the volume: %w", core.ErrConflict)
+		}
 	}
 	delete(f.volumes, name)
 	return nil
@@ -450,11 +478,11 @@ func (f *Fake) VolumeFill(ctx context.Context, vol, image string, files []core.V
 		return noImage("create helper container", image)
 	}
 	if f.volumes[vol] == nil {
-		f.volumes[vol] = map[string]core.VolumeFile{}
+		f.volumes[vol] = newVolume(nil)
 	}
 	for _, v := range files {
 		v.Data = slices.Clone(v.Data)
-		f.volumes[vol][path.Clean("/"+v.Path)] = v
+		f.volumes[vol].files[path.Clean("/"+v.Path)] = v
 	}
 	return nil
 }
@@ -467,11 +495,12 @@ func (f *Fake) VolumeRead(ctx context.Context, vol, image, file string) ([]byte,
 	if _, ok := f.findImage(image); !ok {
 		return nil, noImage("create helper container", image)
 	}
-	v, ok := f.volumes[vol][path.Clean("/"+file)]
-	if !ok {
-		return nil, fmt.Errorf("read from the volume: %w", core.ErrNotFound)
+	if v := f.volumes[vol]; v != nil {
+		if file, ok := v.files[path.Clean("/"+file)]; ok {
+			return slices.Clone(file.Data), nil
+		}
 	}
-	return slices.Clone(v.Data), nil
+	return nil, fmt.Errorf("read from the volume: %w", core.ErrNotFound)
 }
 
 func (f *Fake) GatewayIP(ctx context.Context) (string, error) {

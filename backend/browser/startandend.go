@@ -1,0 +1,210 @@
+package browser
+
+import (
+	"context"
+	"slices"
+
+	"loop/backend/core"
+)
+
+// ensure starts the browser unless it runs, and waits for it. A caller that gives up does
+// not stop the start.
+func (c *session) ensure(ctx context.Context) (*Running, error) {
+	c.mu.Lock()
+	if c.run != nil {
+		defer c.mu.Unlock()
+		return c.run, nil
+	}
+	if c.phase != core.BrowserStarting {
+		if c.ctx.Err() != nil {
+			c.mu.Unlock()
+			return nil, c.over()
+		}
+		c.phase, c.failure, c.stepNow, c.began, c.ready = core.BrowserStarting, nil, "", c.s.o.Now(), make(chan struct{})
+		fresh := c.wipe
+		c.s.work.Go(func() { c.start(fresh) })
+	}
+	ready := c.ready
+	c.mu.Unlock()
+	c.touch()
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		return nil, core.Fail(core.CodeTimeout, ctx.Err(), "The browser is still starting.", "Try again in a moment.")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.run == nil {
+		if c.failure != nil {
+			return nil, c.failure
+		}
+		return nil, core.Fail(core.CodeCancelled, nil, "The browser was closed while it started.", "The next action starts it again.")
+	}
+	return c.run, nil
+}
+
+// over says why nothing starts any more.
+func (c *session) over() *core.Failure {
+	if c.s.ctx.Err() != nil {
+		return core.Fail(core.CodeCancelled, c.s.ctx.Err(), "Loop is closing.", "")
+	}
+	return core.Fail(core.CodeNotFound, c.ctx.Err(), "The channel has been removed.", "")
+}
+
+// start is the goroutine of one start.
+func (c *session) start(fresh bool) {
+	run, err := c.launch(fresh)
+	c.mu.Lock()
+	gone := err == nil && c.ctx.Err() != nil // whoever ended the session has seen no browser
+	switch {
+	case gone:
+		c.phase, c.failure = core.BrowserIdle, c.over()
+	case err != nil:
+		c.phase, c.failure = core.BrowserCrashed, core.AsFailure(err)
+		if c.failure.Code == core.CodeOff {
+			c.phase = core.BrowserOff
+		}
+		c.s.o.Log.Warn("browser did not start", "channel", string(c.ch), "err", err)
+	default:
+		c.run, c.phase, c.used = &run, core.BrowserRunning, c.s.o.Now()
+		c.wipe = c.wipe && !fresh
+		c.s.work.Go(func() { c.watch(&run) })
+	}
+	close(c.ready)
+	view := c.view
+	c.mu.Unlock()
+	switch {
+	case gone:
+		if err := run.Close(); err != nil {
+			c.s.o.Log.Warn("end a browser that nobody waits for", "channel", string(c.ch), "err", err)
+		}
+	case err == nil:
+		if err := run.Driver.SetView(view); err != nil {
+			c.s.o.Log.Debug("set the view", "err", err)
+		}
+		c.watchers()
+	}
+	c.touch()
+}
+
+// launch starts Chromium once the one before has ended.
+func (c *session) launch(fresh bool) (Running, error) {
+	select {
+	case c.life <- struct{}{}:
+		defer func() { <-c.life }()
+	case <-c.ctx.Done():
+		return Running{}, c.over()
+	}
+	set, err := c.s.o.Settings(c.ctx, c.ch)
+	if err != nil {
+		return Running{}, err
+	}
+	if !set.Enabled {
+		return Running{}, errOff
+	}
+	return c.s.o.Launch(c.ctx, c.ch, fresh, Hooks{Frame: c.show, Changed: c.touch})
+}
+
+// reset forgets the profile and starts the browser without it. A start that is under way
+// has the profile, and ends first.
+func (c *session) reset(ctx context.Context) error {
+	c.mu.Lock()
+	ready := c.ready
+	if c.phase != core.BrowserStarting {
+		ready = nil
+	}
+	c.mu.Unlock()
+	if ready != nil {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return core.Fail(core.CodeTimeout, ctx.Err(), "The browser is still starting.", "Try again in a moment.")
+		}
+	}
+	c.mu.Lock()
+	c.wipe = true
+	c.mu.Unlock()
+	if err := c.shut(core.BrowserIdle, nil); err != nil {
+		return err
+	}
+	_, err := c.ensure(ctx)
+	return err
+}
+
+// leave ends a session for good: its channel is gone. It returns when nothing of it runs.
+func (c *session) leave() {
+	c.stop()
+	if err := c.shut(core.BrowserIdle, nil); err != nil {
+		c.s.o.Log.Warn("end the browser of a removed channel", "channel", string(c.ch), "err", err)
+	}
+	c.mu.Lock()
+	ready := c.ready
+	viewers := slices.Clone(c.viewers)
+	c.mu.Unlock()
+	for _, v := range viewers {
+		v.end()
+	}
+	if ready != nil {
+		<-ready
+	}
+}
+
+// watch waits for the end of a Chromium that nobody has closed.
+func (c *session) watch(run *Running) {
+	select {
+	case <-run.Driver.Done():
+	case <-c.ctx.Done():
+		return
+	}
+	c.mu.Lock()
+	mine := c.run == run
+	c.mu.Unlock()
+	if !mine {
+		return
+	}
+	c.s.o.Log.Warn("browser ended", "channel", string(c.ch))
+	_ = c.shut(core.BrowserCrashed, core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
+		"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings."))
+}
+
+// shut ends Chromium. It may be called when there is none.
+func (c *session) shut(phase core.BrowserPhase, why *core.Failure) error {
+	c.mu.Lock()
+	run := c.run
+	c.run, c.still = nil, nil
+	if c.phase != core.BrowserStarting {
+		c.phase, c.failure = phase, why
+	}
+	viewers := slices.Clone(c.viewers)
+	c.mu.Unlock()
+	for _, v := range viewers {
+		v.forget()
+	}
+	c.touch()
+	if run == nil {
+		return nil
+	}
+	c.life <- struct{}{}
+	defer func() { <-c.life }()
+	return run.Close()
+}
+
+// endUnused ends a browser that no pane shows and nobody has used for long enough.
+func (c *session) endUnused(ctx context.Context) {
+	set, err := c.s.o.Settings(ctx, c.ch)
+	if err != nil {
+		return // it may stay for as long as the settings cannot be read
+	}
+	c.mu.Lock()
+	over := c.run != nil && len(c.viewers) == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
+	c.mu.Unlock()
+	if over || !set.Enabled {
+		phase := core.BrowserIdle
+		if !set.Enabled {
+			phase = core.BrowserOff
+		}
+		if err := c.shut(phase, nil); err != nil {
+			c.s.o.Log.Warn("end an unused browser", "channel", string(c.ch), "err", err)
+		}
+	}
+}
