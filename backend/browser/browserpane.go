@@ -57,6 +57,9 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 		return v, nil
 	}
 	c.mu.Lock()
+	if c.run == nil {
+		c.mode = set.Mode
+	}
 	c.viewers = append(c.viewers, v)
 	if c.still != nil {
 		v.newest, v.number = &core.BrowserFrame{JPEG: c.still.JPEG, Sharp: c.still.Sharp, Time: c.still.Time, Ack: func() {}}, c.frame

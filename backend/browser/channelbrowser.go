@@ -21,6 +21,7 @@ type session struct {
 
 	mu      sync.Mutex
 	phase   core.BrowserPhase
+	mode    string    // of the last start, or of the one to come
 	began   time.Time // of the start
 	stepNow string
 	failure *core.Failure
@@ -92,7 +93,7 @@ func (c *session) start(fresh bool) {
 		c.phase, c.failure = core.BrowserCrashed, core.AsFailure(err)
 		c.s.o.Log.Warn("browser did not start", "channel", string(c.ch), "err", err)
 	default:
-		c.run, c.phase, c.used = &run, core.BrowserRunning, c.s.o.Now()
+		c.run, c.phase, c.mode, c.used = &run, core.BrowserRunning, run.Mode, c.s.o.Now()
 		c.s.work.Go(func() { c.watch(&run) })
 	}
 	close(c.ready)
@@ -121,8 +122,12 @@ func (c *session) watch(run *Running) {
 		return
 	}
 	c.s.o.Log.Warn("browser ended", "channel", string(c.ch))
-	_ = c.shut(core.BrowserCrashed, core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
-		"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings."))
+	why := run.Lost
+	if why == nil {
+		why = core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
+			"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings.")
+	}
+	_ = c.shut(core.BrowserCrashed, why)
 }
 
 // shut ends Chromium. It may be called when there is none.
@@ -216,7 +221,8 @@ func (c *session) state() core.BrowserState {
 	c.mu.Lock()
 	c.baton.settle(now)
 	st := core.BrowserState{
-		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Tabs: []core.BrowserTab{},
+		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Mode: c.mode,
+		Tabs: []core.BrowserTab{},
 	}
 	if st.Driver == "" {
 		st.Driver = core.DriverNobody

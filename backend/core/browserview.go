@@ -56,7 +56,7 @@ type BrowserState struct {
 	View      BrowserView       `json:"view"`
 	Notices   []string          `json:"notices,omitempty"`
 	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
-	Mode      string            `json:"mode,omitempty"` // BrowserInDocker or BrowserOnHost
+	Mode      string            `json:"mode,omitempty"`      // BrowserInDocker or BrowserOnHost
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.
