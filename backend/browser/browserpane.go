@@ -57,6 +57,9 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 		return v, nil
 	}
 	c.mu.Lock()
+	if c.run == nil {
+		c.mode = set.Mode
+	}
 	c.viewers = append(c.viewers, v)
 	if c.look == nil {
 		c.lookAtPorts()

@@ -42,7 +42,10 @@ type Running struct {
 	// PutFile makes a person's file readable by Chromium and says where it is there; nil
 	// refuses. Errors are *core.Failure.
 	PutFile func(ctx context.Context, name string, r io.Reader) (inside string, err error)
-	Close   func() error
+	Mode    string // core.BrowserInDocker or BrowserOnHost
+	// Lost says what it means that Chromium has gone by itself; nil says it of one in a container.
+	Lost  *core.Failure
+	Close func() error
 }
 
 // Hooks are what a running Chromium calls, from goroutines of its own; they do not block.
@@ -54,6 +57,7 @@ type Hooks struct {
 // Settings are those of a channel's browser.
 type Settings struct {
 	Enabled bool
+	Mode    string        // where the next start is
 	Idle    time.Duration // without an act and without a pane, after which it ends
 	ByPath  bool          // an agent's screenshots come as a path alone
 }

@@ -25,6 +25,7 @@ type session struct {
 
 	mu      sync.Mutex
 	phase   core.BrowserPhase
+	mode    string    // of the last start, or of the one to come
 	began   time.Time // of the start
 	stepNow string
 	failure *core.Failure
@@ -114,7 +115,8 @@ func (c *session) state() core.BrowserState {
 	c.mu.Lock()
 	c.baton.settle(now)
 	st := core.BrowserState{
-		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Tabs: []core.BrowserTab{}, Ports: c.ports,
+		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Mode: c.mode,
+		Tabs: []core.BrowserTab{}, Ports: c.ports,
 	}
 	if st.Driver == "" {
 		st.Driver = core.DriverNobody

@@ -66,7 +66,7 @@ func (c *session) start(fresh bool) {
 		}
 		c.s.o.Log.Warn("browser did not start", "channel", string(c.ch), "err", err)
 	default:
-		c.run, c.phase, c.used = &run, core.BrowserRunning, c.s.o.Now()
+		c.run, c.phase, c.mode, c.used = &run, core.BrowserRunning, run.Mode, c.s.o.Now()
 		c.wipe = c.wipe && !fresh
 		c.s.work.Go(func() { c.watch(&run) })
 	}
@@ -109,6 +109,11 @@ func (c *session) launch(fresh bool) (Running, error) {
 // has the profile, and ends first.
 func (c *session) reset(ctx context.Context) error {
 	c.mu.Lock()
+	if c.run != nil && c.mode == core.BrowserOnHost {
+		c.mu.Unlock()
+		return core.Fail(core.CodeConflict, nil, "The profile is that of your own Chrome, which Loop does not touch.",
+			"Remove its data in Chrome itself.")
+	}
 	ready := c.ready
 	if c.phase != core.BrowserStarting {
 		ready = nil
@@ -163,8 +168,12 @@ func (c *session) watch(run *Running) {
 		return
 	}
 	c.s.o.Log.Warn("browser ended", "channel", string(c.ch))
-	_ = c.shut(core.BrowserCrashed, core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
-		"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings."))
+	why := run.Lost
+	if why == nil {
+		why = core.Fail(core.CodeInternal, nil, "Chromium has ended unexpectedly.",
+			"“Restart” starts it again, and so does the agent's next action. The memory that it may use is browser.memory_mb in the settings.")
+	}
+	_ = c.shut(core.BrowserCrashed, why)
 }
 
 // shut ends Chromium. It may be called when there is none.

@@ -42,7 +42,12 @@ type Options struct {
 	Given func(inside string) bool
 	// Downloads keeps what is downloaded; nil refuses downloads.
 	Downloads Downloads
-	Log       *slog.Logger // nil for none
+	// DevToolsPort is where a Chromium that the person started and uses listens; 0 is one that
+	// was started for this Browser. With it only tabs that were opened here, and those that they
+	// open, are attached; Close closes them and leaves the rest; no page of them reaches that
+	// port, which knows all tabs; and downloads are the person's.
+	DevToolsPort uint16
+	Log          *slog.Logger // nil for none
 }
 
 // obj is the parameters of a command that are few.
@@ -70,17 +75,21 @@ type Browser struct {
 	notes    []string         // for the next result
 	files    downloadList
 	seq      int64 // of console lines and requests
+
+	own     map[string]string // tabs of a person's Chromium that are of here, with their group
+	closing bool              // tabs are closed, and none is opened
 }
 
-// Open takes over a Chromium that was just started: r is what it writes, w what it reads.
-// It closes both, also where it fails. Errors are *core.Failure.
+// Open takes over a Chromium that was just started, or takes part in one of the person's:
+// r is what it writes, w what it reads. It closes both, also where it fails. Errors are
+// *core.Failure.
 func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*Browser, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	b := &Browser{
 		o: o, acts: make(chan struct{}, 1), wake: make(chan struct{}, 1), views: make(chan struct{}, 1),
-		moved: make(chan struct{}), sessions: map[string]*tab{}, patience: callTimeout,
+		moved: make(chan struct{}), sessions: map[string]*tab{}, own: map[string]string{}, patience: callTimeout,
 		view: core.BrowserView{Width: 1280, Height: 800, Scale: 1, Zoom: 1},
 	}
 	b.shown = b.view
@@ -106,6 +115,9 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 }
 
 func (b *Browser) begin(ctx context.Context) error {
+	if b.shared() {
+		return b.beginShared(ctx)
+	}
 	downloads := obj{"behavior": "deny", "eventsEnabled": true}
 	if b.o.Downloads != nil { // by their ids: a name that a page chooses is no name of a file
 		downloads = obj{"behavior": "allowAndName", "downloadPath": b.o.Downloads.Dir(), "eventsEnabled": true}
@@ -141,8 +153,12 @@ func (b *Browser) begin(ctx context.Context) error {
 func (b *Browser) Done() <-chan struct{} { return b.conn.ended }
 
 // Close ends the connection and waits for everything that it started. It does not end
-// Chromium, which ends by itself when its pipe is closed.
+// Chromium, which ends by itself when its pipe is closed; in one of the person's it closes
+// the tabs that are of here, which takes a moment.
 func (b *Browser) Close() error {
+	if b.shared() {
+		b.closeOwn()
+	}
 	b.conn.close()
 	b.wg.Wait()
 	return nil

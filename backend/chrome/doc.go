@@ -7,5 +7,5 @@
 // page decides about. Whatever comes from Chromium is hostile: it is bounded before it
 // takes memory, and events that nobody consumed in time are dropped, oldest question first.
 //
-// Daemon and tests may import it.
+// Daemon, hostchrome and tests may import it.
 package chrome

@@ -14,6 +14,7 @@ type handler struct {
 var handlers = map[string]handler{
 	"Target.attachedToTarget":                    {kept, (*Browser).attached},
 	"Target.detachedFromTarget":                  {kept, (*Browser).detached},
+	"Target.targetCreated":                       {kept, (*Browser).created},
 	"Target.targetInfoChanged":                   {kept, (*Browser).targetChanged},
 	"Inspector.targetCrashed":                    {kept, (*Browser).crashed},
 	"Page.frameNavigated":                        {kept, (*Browser).navigated},
@@ -25,6 +26,7 @@ var handlers = map[string]handler{
 	"Page.fileChooserOpened":                     {kept, (*Browser).chooserOpened},
 	"Page.screencastFrame":                       {picture, (*Browser).castFrame},
 	"Input.dragIntercepted":                      {kept, (*Browser).dragBegan},
+	"Fetch.requestPaused":                        {kept, (*Browser).requestPaused},
 	"Browser.downloadWillBegin":                  {kept, (*Browser).downloadBegan},
 	"Browser.downloadProgress":                   {kept, (*Browser).downloadProgressed},
 	"Runtime.consoleAPICalled":                   {logged, (*Browser).consoleCalled},
@@ -125,11 +127,15 @@ func (b *Browser) loading(e event, on bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if t := b.main(e, p.FrameID); t != nil && t.loading != on {
+	t := b.main(e, p.FrameID)
+	if t == nil {
+		return
+	}
+	if !on {
+		b.scout(t) // also where the beginning was before the tab was attached
+	}
+	if t.loading != on {
 		t.loading = on
-		if !on {
-			b.scout(t)
-		}
 		b.advance()
 	}
 }

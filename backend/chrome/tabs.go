@@ -40,6 +40,7 @@ type tab struct {
 
 	dialog   *pageDialog
 	chooser  *chooser
+	group    string    // of the tabs of a person's Chromium that came of one, and may be in one window
 	inARow   int       // dialogs without anything else between them
 	asked    time.Time // when the last one opened or ended
 	leaving  int       // actions under way for which a page may not ask whether to stay
@@ -191,6 +192,10 @@ func (b *Browser) attached(e event) {
 	if info.Type != "page" || slices.ContainsFunc(b.tabs, func(t *tab) bool { return t.id == info.TargetID }) {
 		return // also the session that a cast has of a tab
 	}
+	group, ok := b.own[info.TargetID]
+	if b.shared() && !ok {
+		return
+	}
 	if len(b.tabs) >= maxTabs {
 		b.conn.start(p.SessionID, "Runtime.runIfWaitingForDebugger", nil, nil) // or its opener stands still
 		b.conn.start("", target.CommandCloseTarget, obj{"targetId": info.TargetID}, nil)
@@ -199,7 +204,7 @@ func (b *Browser) attached(e event) {
 	}
 	t := &tab{
 		b: b, id: info.TargetID, session: p.SessionID, title: line(info.Title, maxTitle), url: clip(info.URL, maxURL),
-		frames: map[string]string{}, held: make(chan struct{}),
+		frames: map[string]string{}, held: make(chan struct{}), group: group,
 	}
 	b.sessions[t.session] = t
 	b.tabs = append(b.tabs, t)
@@ -207,7 +212,11 @@ func (b *Browser) attached(e event) {
 	if info.OpenerID != "" && b.active != nil {
 		b.note("The page opened a new tab (%s), which is the active one now; switch_tab goes back.", t.id)
 	}
-	if b.active == nil || info.OpenerID != "" {
+	switch {
+	case b.shared():
+		b.show(t)  // it has a window of its own, or came in front of its opener
+		b.scout(t) // it may have loaded before
+	case b.active == nil || info.OpenerID != "":
 		b.activate(t)
 	}
 	b.advance()
@@ -238,8 +247,15 @@ func (b *Browser) prepareFrame(session string) {
 
 // activate makes t the tab that is shown. The caller holds mu.
 func (b *Browser) activate(t *tab) {
+	if b.covered(t) {
+		b.conn.start("", target.CommandActivateTarget, obj{"targetId": t.id}, nil)
+	}
+	b.show(t)
+}
+
+// show has panes show t, which is in sight in its window. The caller holds mu.
+func (b *Browser) show(t *tab) {
 	b.active = t
-	b.conn.start("", target.CommandActivateTarget, obj{"targetId": t.id}, nil)
 	b.cast.again()
 	b.advance()
 }
@@ -271,6 +287,7 @@ func (b *Browser) detached(e event) {
 		return
 	}
 	t.gone = true
+	delete(b.own, t.id)
 	t.dropDialog()
 	t.hold()
 	for _, s := range t.frames {
@@ -329,16 +346,27 @@ func (b *Browser) crashed(e event) {
 // openTab opens an empty tab and makes it the active one.
 func (b *Browser) openTab(ctx context.Context) (*tab, error) {
 	b.mu.Lock()
-	n := len(b.tabs)
+	n, closing := len(b.tabs), b.closing
 	b.mu.Unlock()
+	if closing {
+		return nil, errClosing
+	}
 	if n >= maxTabs {
 		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("There are %d tabs already.", maxTabs), "Close one first with close_tab.")
 	}
 	var made struct {
 		TargetID string `json:"targetId"`
 	}
-	if err := b.conn.call(ctx, nil, "", target.CommandCreateTarget, obj{"url": "about:blank"}, &made); err != nil {
+	if err := b.conn.call(ctx, nil, "", target.CommandCreateTarget, b.emptyTab(), &made); err != nil {
 		return nil, err
+	}
+	if b.shared() {
+		b.mu.Lock()
+		b.own[made.TargetID] = made.TargetID
+		b.mu.Unlock()
+		if err := b.adopt(ctx, made.TargetID); err != nil {
+			return nil, err
+		}
 	}
 	var t *tab
 	err := b.until(ctx, func() bool {

@@ -109,6 +109,9 @@ type Browser struct {
 	WatchedCPUs float64 `json:"watched_cpus" default:"1.5" min:"0.1" max:"64" unit:"CPUs" project:"tighten"`
 	IdleSec     int     `json:"idle_sec" default:"300" min:"30" max:"86400" unit:"seconds" project:"tighten"`
 	Screenshots string  `json:"screenshots" default:"\"inline\"" oneof:"inline,path" project:"free"`
+
+	Mode        string `json:"mode" default:"\"docker\"" oneof:"docker,host" project:"never"`
+	HostProfile string `json:"host_profile" project:"never" check:"path"`
 }
 
 // Processors are what Chromium gets while nobody watches it, and while a pane does.

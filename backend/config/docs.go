@@ -40,12 +40,16 @@ var docs = map[string]string{
 	"docker_host":          "Container engine, e.g. unix:///var/run/docker.sock; empty finds it.",
 	"theme":                "Look of the window.",
 	"browser_enabled":      "Give each channel a browser, which its agent and you drive together.",
-	"browser":              "The browser of a channel, in a container of its own.",
+	"browser":              "The browser of a channel.",
 	"browser.memory_mb":    "Memory limit of the browser's container; a quarter of it may be shared memory.",
 	"browser.cpus":         "CPU limit of the browser while nobody watches.",
 	"browser.watched_cpus": "CPU limit of the browser while a pane shows it.",
 	"browser.screenshots":  "What an agent gets of a screenshot: the picture and its path, or the path alone.",
 	"browser.idle_sec":     "Ends a browser that no pane shows and that nobody has used for so long.",
+	"browser.mode": "Where the browser is: docker has one for each channel, in a container of its own; host is a Chrome that " +
+		"you started, with what you are signed in to and all that this computer reaches (docs/limits.md).",
+	"browser.host_profile": "Folder of that Chrome's profile, as --user-data-dir or chrome://version says it; empty looks in " +
+		"the usual folders of Chrome, Chromium, Edge and Brave.",
 	"image_tools":          "Programs in Loop's own image; a change rebuilds it before the next container.",
 	"font_sizes":           "Text sizes of the window.",
 	"terminal":             "Terminals.",

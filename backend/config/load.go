@@ -178,6 +178,7 @@ func locate(c Config, path string) Config {
 	c.ExtraCAFiles = slices.Clone(c.ExtraCAFiles)
 	c.DBPath = absolute(c.DBPath, dir, "loop.db")
 	c.LogFile = absolute(c.LogFile, dir, "loop.log")
+	c.Browser.HostProfile = absolute(c.Browser.HostProfile, dir, "")
 	for i, f := range c.ExtraCAFiles {
 		c.ExtraCAFiles[i] = absolute(f, dir, "")
 	}

@@ -51,10 +51,14 @@ func TestParseGood(t *testing.T) {
   "terminal": {"colors": ["light.bright_white=#FFFFFF", "cursor=#00ff00"]},
   "theme": null,
   "db_path": "data/x.db",
+  "browser": {"mode": "host", "host_profile": "chrome"},
 } // the end`
 	c, problems, err := Parse("/l/config.json", []byte(text))
 	if err != nil || len(problems) != 0 {
 		t.Fatal(err, problems)
+	}
+	if c.Browser.Mode != "host" || c.Browser.HostProfile != filepath.Join("/l", "chrome") {
+		t.Errorf("%+v", c.Browser)
 	}
 	if c.ContainerMemoryMB != 4096 || c.ContainerCPUs != 1.5 || len(c.Mounts) != 2 || c.FontSizes.Chat != 15 || c.FontSizes.Terminal != 13 || c.Theme != "system" || len(c.Terminal.Colors) != 2 || c.Terminal.MinimumContrast != 4.5 {
 		t.Errorf("%+v", c)

@@ -25,6 +25,12 @@ const (
 	DriverPerson BrowserDriver = "person"
 )
 
+// Where a browser is, as the setting browser.mode says it.
+const (
+	BrowserInDocker = "docker" // in a container of the channel's
+	BrowserOnHost   = "host"   // one that the person started
+)
+
 // BrowserDeed is what the agent did last.
 type BrowserDeed struct {
 	Text   string         `json:"text"` // “clicked “Continue””
@@ -58,6 +64,7 @@ type BrowserState struct {
 	Notices   []string          `json:"notices,omitempty"`
 	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
 	Ports     []BrowserPort     `json:"ports,omitempty"`     // by number
+	Mode      string            `json:"mode,omitempty"`      // BrowserInDocker or BrowserOnHost
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.

@@ -8,10 +8,11 @@ import (
 	"loop/backend/browser"
 	"loop/backend/chrome"
 	"loop/backend/core"
+	"loop/backend/hostchrome"
 	"loop/backend/sidecar"
 )
 
-// newBrowsers puts the browsers together: who drives, what starts Chromium, what speaks with it.
+// newBrowsers puts together who drives browsers, what starts them, and what speaks with them.
 func (d *Daemon) newBrowsers() *browser.Service {
 	return browser.New(browser.Options{
 		Launch: d.launchBrowser,
@@ -29,7 +30,7 @@ func (d *Daemon) newBrowsers() *browser.Service {
 			e, err := settingsReader{from: d.settings}.read(ch)
 			b := e.Config.Browser
 			return browser.Settings{
-				Enabled: e.Config.BrowserEnabled, Idle: time.Duration(b.IdleSec) * time.Second, ByPath: b.Screenshots == "path",
+				Enabled: e.Config.BrowserEnabled, Mode: b.Mode, Idle: time.Duration(b.IdleSec) * time.Second, ByPath: b.Screenshots == "path",
 			}, err
 		},
 	})
@@ -46,8 +47,11 @@ func (d *Daemon) sidecars() *sidecar.Starter {
 	})
 }
 
-// launchBrowser starts Chromium in its container and takes it over.
+// launchBrowser starts Chromium in its container and takes it over, or takes part in one of the person's.
 func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
+	if set := d.settings.Current().Browser; set.Mode == core.BrowserOnHost {
+		return hostchrome.Attach(ctx, set.HostProfile, fresh, h, d.log)
+	}
 	car, err := d.sidecars().Start(ctx, id, fresh)
 	if err != nil {
 		return run, err
@@ -60,7 +64,7 @@ func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh boo
 		return run, errors.Join(err, car.Close())
 	}
 	return browser.Running{
-		Driver: b, Page: b, Watched: car.Watched, Notices: car.Notices, PutFile: car.PutFile,
+		Driver: b, Page: b, Mode: core.BrowserInDocker, Watched: car.Watched, Notices: car.Notices, PutFile: car.PutFile,
 		Close: func() error { return errors.Join(car.Close(), b.Close()) },
 	}, nil
 }

@@ -60,6 +60,7 @@ var layers = []layer{
 	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/backoff", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
 	{"backend/browser", below, "a service"},
 	{"backend/sidecar", append(slices.Clone(below), "backend/provision", "backend/egress", "backend/sandbox", "backend/sharedfolder"), "a service: what a browser's container is started with and connected to"},
+	{"backend/hostchrome", []string{"backend/core", "backend/atomicfile", "backend/chrome", "backend/browser"}, "a service: the browser of a channel in a Chrome that the person started"},
 	{"backend/gate", below, "a service"},
 	{"backend/dockergate", below, "a service"},
 
@@ -106,7 +107,7 @@ var outside = []struct {
 	{"github.com/google/jsonschema-go", []string{"backend/config"}, "validates the schema of the settings; tests only"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
 	{"github.com/mattn/go-isatty", []string{"backend/cli"}, "whether a person is watching"},
-	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e", "backend/egress"}, "the event socket and its client; egress only in its tests"},
+	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e", "backend/egress", "backend/hostchrome"}, "the event socket and its client, and the DevTools of a person's Chrome; egress only in its tests"},
 	{"github.com/chromedp/cdproto", []string{"backend/chrome"}, "the types of the DevTools protocol; chromedp itself reads without bounds"},
 	{"github.com/gofrs/flock", []string{"backend/instance", "backend/daemon", "backend/store", "backend/config"}, "one instance per Loop folder"},
 	{"github.com/hashicorp/yamux", []string{"backend/guestlink", "backend/wire", "agentimage/guest"}, "streams on the one link"},

@@ -1,0 +1,40 @@
+package hostchrome
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"loop/backend/browser"
+	"loop/backend/chrome"
+	"loop/backend/core"
+)
+
+const notice = "This is your own Chrome, with what you are signed in to. The agent sees and drives only the tabs that are shown here. " +
+	"localhost is this computer, and nothing keeps pages from private addresses; what a page downloads goes where Chrome puts it."
+
+// Attach takes part in a Chrome that the person started, as the browser of a channel. To
+// close it closes its tabs; Chrome goes on. profile is that of Connect. fresh is refused:
+// the profile is the person's. Errors are *core.Failure.
+func Attach(ctx context.Context, profile string, fresh bool, h browser.Hooks, log *slog.Logger) (run browser.Running, err error) {
+	if fresh {
+		return run, core.Fail(core.CodeConflict, nil, "This is your own Chrome, so its profile is not reset from here.",
+			"Clear its data in Chrome, or set browser.mode to docker.")
+	}
+	c, err := Connect(ctx, profile, Folders(runtime.GOOS, os.Getenv))
+	if err != nil {
+		return run, err
+	}
+	b, err := chrome.Open(ctx, c.Out, c.In, chrome.Options{Frame: h.Frame, Changed: h.Changed, DevToolsPort: c.Port, Log: log})
+	if err != nil {
+		return run, core.Fail(core.CodeNotFound, err, "Your Chrome takes the connection, but does not do what Loop asks.", how)
+	}
+	log.Info("attached to the person's Chrome", "folder", c.Folder)
+	return browser.Running{
+		Driver: b, Page: b, Mode: core.BrowserOnHost, Notices: []string{notice}, Close: b.Close,
+		Watched: func(context.Context, bool) error { return nil }, // it has all that this computer has
+		Lost: core.Fail(core.CodeNotFound, nil,
+			"The connection to your Chrome has ended: Chrome was closed, or remote debugging switched off.", how),
+	}, nil
+}
