@@ -1,4 +1,4 @@
-// Pictures of what a run did in its browser: in the timeline.
+// Pictures of what a run did in its browser: in the timeline, and in its playback.
 import { clean, DIALOG } from "./clean.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 
@@ -74,4 +74,130 @@ test("footage: a narrow timeline has quiet rows", { size: [400, 800] }, async (p
   await page.getByText("The countdown is right.").waitFor();
   await frames(page);
   equal(await page.locator(".page-thumb").evaluateAll((list) => list.some((el) => el.getClientRects().length > 0)), false, "thumbnails are shown");
+});
+
+const player = (page) => page.getByRole("region", { name: "Playback" });
+const at = (page) => player(page).locator(".playback-time strong").innerText();
+const position = (page) => player(page).getByRole("slider", { name: "Position" });
+
+async function opened(page) {
+  await page.getByRole("button", { name: "Play back" }).click();
+  await player(page).waitFor();
+  await until("the position has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".playback-seek")));
+}
+
+test("footage: a run is played back by keys alone", { size: [1400, 1000] }, async (page, mock) => {
+  await withRun(page, mock);
+  const end = page.getByRole("article", { name: /^Done/ });
+  await grab(end);
+  await page.keyboard.press("Tab");
+  await until("the button has the keyboard", () => page.evaluate(() => document.activeElement?.textContent.includes("Play back")));
+  await page.keyboard.press("Enter");
+  await until("the position has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".playback-seek")));
+  const pane = player(page);
+  await pane.getByText("No page is open yet.").waitFor();
+  await pane.getByText("2 pictures left out, to save room", { exact: false }).waitFor();
+  await becomes(() => at(page), "0:00");
+  await page.keyboard.press("ArrowRight");
+  await becomes(() => at(page), "0:01");
+  const word = (text) => pane.locator(".playback-now").getByText(text).waitFor();
+  for (const text of ["Says", "Run go run ./cmd/api", "Open preview.api-server:8080/login", "Fill in “Email”", "Click “Continue”"]) {
+    await page.keyboard.press("]");
+    await word(text);
+  }
+  await page.keyboard.press("ArrowRight");
+  await pane.getByText("frame 3 of 8").waitFor();
+  await pane.getByRole("img", { name: "Sign in – Fernway: Claude clicked “Continue”" }).waitFor();
+  await pane.getByText("listening on :8080", { exact: false }).waitFor();
+  await clean(page, "playback");
+  await page.keyboard.press("]");
+  await word("You drive");
+  await pane.getByText("You drove").waitFor();
+  await page.keyboard.press("[");
+  await word("Click “Continue”");
+  await page.keyboard.press("d");
+  await becomes(() => position(page).getAttribute("aria-valuetext"), "1:21 of 1:28, Click element 9");
+  await page.keyboard.press("End");
+  await becomes(() => at(page), "1:28");
+  await page.keyboard.press("Space"); // from the beginning again, with idle times skipped
+  await until("it plays", async () => ["0:01", "0:02", "0:03", "0:04", "0:05"].includes(await at(page)));
+  await page.keyboard.press("Space");
+  const still = await at(page);
+  await frames(page, 10);
+  equal(await at(page), still, "it stands still");
+  await page.keyboard.press("Escape");
+  await until("the timeline has the keyboard again", () => page.evaluate(() => Boolean(document.activeElement?.closest(".timeline"))));
+});
+
+test("footage: scrubbing by pointer, gaps with their reason, and tabs where it is narrow", { size: [1300, 1000] }, async (page, mock) => {
+  await withRun(page, mock);
+  await opened(page);
+  const pane = player(page);
+  const track = await pane.locator(".playback-track").boundingBox();
+  await page.mouse.move(track.x + track.width * 0.2, track.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(track.x + track.width * 0.99, track.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await becomes(() => at(page), "1:27");
+  const list = mock.footage.frames.values().next().value;
+  const gap = list.find((f) => f.why);
+  await page.mouse.click(track.x + track.width * (gap.time + 100 - (list[0].time - 12_200)) / 88_000, track.y + 60);
+  await pane.locator(".playback-page").getByText("The page did not answer in time.").waitFor();
+  await pane.getByRole("button", { name: "4×" }).click();
+  equal(await pane.getByRole("button", { name: "4×" }).getAttribute("aria-pressed"), "true", "the speed");
+  await pane.getByRole("checkbox", { name: "Skip idle" }).uncheck();
+  await page.setViewportSize({ width: 640, height: 1000 });
+  const tabs = pane.getByRole("tab");
+  await becomes(() => tabs.allInnerTexts(), ["Terminal", "Page"]);
+  await pane.getByRole("tab", { name: "Terminal" }).click();
+  await pane.getByText("listening on :8080", { exact: false }).waitFor();
+  equal(await pane.locator(".playback-page").isVisible(), false, "the page is behind the other tab");
+  await page.keyboard.press("ArrowRight");
+  await until("the other tab has the keyboard", () => pane.getByRole("tab", { name: "Page" }).evaluate((el) => el === document.activeElement));
+  await pane.locator(".playback-page").waitFor();
+  await clean(page, "playback in a narrow window");
+});
+
+async function fromPalette(page) {
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("play back the last run");
+  await page.keyboard.press("Enter");
+  await until("the position has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".playback-seek")));
+}
+
+test("footage: a run without a browser has the terminal alone, from the palette", { size: [1300, 1000] }, async (page) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await fromPalette(page);
+  const pane = player(page);
+  await pane.getByText("No browser: the terminal takes the width").waitFor();
+  await page.keyboard.press("End");
+  await pane.locator(".playback-screen pre.command").first().waitFor();
+  await clean(page, "playback without a browser");
+});
+
+test("footage: a terminal that was recorded during the run is drawn, or says why not", { size: [1300, 1000], quietErrors: true }, async (page, mock) => {
+  const ch = mock.channel("api-server");
+  const began = mock.world.events.get(ch.channel_id).find((e) => e.type === "agent.status").timestamp;
+  const record = (name, title, text) => mock.terminals.recordings.set(name, {
+    text, info: { name, session_id: "s", channel_id: ch.channel_id, title, started_at: new Date(began).toISOString(), duration_ms: 2000, bytes: 90, cols: 80, rows: 24 },
+  });
+  record("r.cast", "build", '{"version":2,"width":80,"height":24}\n[0.5,"o","$ make\\r\\n"]\n[2,"o","recorded output\\r\\n"]\n');
+  record("x.cast", "broken", "nothing");
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await fromPalette(page);
+  const pane = player(page);
+  const drawn = () => pane.locator(".playback-screen .xterm-rows").innerText().then((t) => t.trim().split(/\s*\n\s*/).filter(Boolean), () => []);
+  await page.keyboard.press("ArrowRight");
+  await becomes(drawn, ["$ make"]);
+  await page.keyboard.press("End");
+  await becomes(drawn, ["$ make", "recorded output"]);
+  await page.keyboard.press("Home");
+  await becomes(drawn, []);
+  await pane.getByRole("combobox", { name: "Terminal" }).selectOption("broken");
+  await pane.getByText("This file is not a recording that can be played.").waitFor();
+  await clean(page, "a broken recording");
+  await pane.getByRole("combobox", { name: "Terminal" }).selectOption("The agent's commands");
+  await pane.getByText("No command yet.").waitFor();
 });

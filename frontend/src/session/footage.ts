@@ -72,8 +72,8 @@ function pictureOf(id: number, name: string): Promise<string> {
 
 export type Picture = { url: string; failure: Failure | null };
 
-/** The picture of a frame, as an address that an image can have. Both empty: it is on its way. */
-export function usePicture(f: KeptFrame | undefined): Picture {
+/** The picture of a frame, as an address that an image can have. Both empty: it is on its way. steady: until then the one before stays. */
+export function usePicture(f: KeptFrame | undefined, steady = false): Picture {
   const [got, setGot] = useState<Picture & { of: string }>({ of: "", url: "", failure: null });
   const [id, of] = [f?.frame_id ?? 0, f?.picture ?? ""];
   useEffect(() => {
@@ -85,5 +85,5 @@ export function usePicture(f: KeptFrame | undefined): Picture {
     };
   }, [of, id]);
   if (f && !of) return { url: "", failure: { code: "not_found", cause: f.why || "No picture was taken.", remedy: "" } };
-  return got.of === of ? got : { url: "", failure: null };
+  return got.of === of || steady ? got : { url: "", failure: null };
 }
