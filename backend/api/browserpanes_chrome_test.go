@@ -50,7 +50,7 @@ func TestFivePanesOnOnePage(t *testing.T) {
 		panes = append(panes, conn)
 	}
 	frame(panes[2])
-	if res, err := stage.Agent(ctx, "c", core.BrowserAction{Action: "navigate", Params: []byte(`{"url":"` + url + `/clock.html?animation"}`)}); err != nil || res.Error != "" {
+	if res, err := stage.Agent(ctx, core.Caller{ChannelID: "c"}, core.BrowserAction{Action: "navigate", Params: []byte(`{"url":"` + url + `/clock.html?animation"}`)}); err != nil || res.Error != "" {
 		t.Fatal(err, res.Error)
 	}
 	frame(panes[1]) // which it never says to have painted; panes[0] does not even read
@@ -61,7 +61,7 @@ func TestFivePanesOnOnePage(t *testing.T) {
 			say(p, core.BrowserCommand{Type: "painted", ID: frame(p)})
 		}
 	}
-	if res, err := stage.Agent(ctx, "c", core.BrowserAction{Action: "page_info"}); err != nil || res.Error != "" {
+	if res, err := stage.Agent(ctx, core.Caller{ChannelID: "c"}, core.BrowserAction{Action: "page_info"}); err != nil || res.Error != "" {
 		t.Error(err, res.Error)
 	}
 }

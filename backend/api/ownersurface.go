@@ -49,6 +49,7 @@ type Options struct {
 	Screens    Screens
 	Recordings Recordings
 	Browsers   Browsers
+	Frames     Frames
 	Approvals  bind.GateService // nil: there is no gate
 }
 
@@ -87,6 +88,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /api/gate/approvals", s.owner(s.listApprovals))
 	mux.HandleFunc("POST /api/gate/approvals/{id}", s.owner(s.answerApproval))
 	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))
+	mux.HandleFunc("GET /api/frames/{id}/{picture}", s.owner(s.serveFrame))
 	mux.HandleFunc("/api/", s.owner(func(w http.ResponseWriter, _ *http.Request) {
 		writeFailure(w, core.Fail(core.CodeNotFound, nil, "There is no such route.", "Look at docs/protocol.md for the routes of this version."))
 	}))

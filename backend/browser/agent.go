@@ -33,8 +33,8 @@ const (
 		"do something else, and try again later; if you need the browser now, say so in a message and end your turn."
 )
 
-// agent does one act of the agent.
-func (c *session) agent(ctx context.Context, a core.BrowserAction) core.BrowserResult {
+// agent does one act of the agent, for a run unless it works in a terminal.
+func (c *session) agent(ctx context.Context, of core.RunID, a core.BrowserAction) core.BrowserResult {
 	told := false
 	if changes(a) {
 		var ok bool
@@ -51,9 +51,11 @@ func (c *session) agent(ctx context.Context, a core.BrowserAction) core.BrowserR
 	// A caller that goes away leaves no half of an act behind.
 	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
 	defer cancel()
+	began := c.film.begins()
 	res := run.Driver.Do(actx, a)
 	c.use()
 	c.note(a, res)
+	c.film.acted(run, of, a, res, began)
 	if told {
 		if res.Error != "" {
 			res.Error = handedText + " " + res.Error

@@ -20,7 +20,9 @@ type Driver interface {
 	Input(in core.BrowserInput) // takes no time
 	SetView(v core.BrowserView) error
 	Cast(on bool, quality int) // pictures of the active page, to Hooks.Frame
-	Done() <-chan struct{}     // closed when Chromium is gone
+	// Still is one picture of the active page, a JPEG.
+	Still(ctx context.Context, quality int) ([]byte, error)
+	Done() <-chan struct{} // closed when Chromium is gone
 }
 
 // Page is what is known of the pages of one Chromium.
@@ -54,6 +56,12 @@ type Hooks struct {
 	Changed func()
 }
 
+// Film keeps pictures of what runs do. It is called from any goroutine. goes is whether
+// the frame's run is still under way.
+type Film interface {
+	Keep(ctx context.Context, f core.TakenFrame) (goes bool, err error)
+}
+
 // Settings are those of a channel's browser.
 type Settings struct {
 	Enabled bool
@@ -76,6 +84,7 @@ type Options struct {
 	// AgentActions are the names of what an agent may ask for; what only a pane may is in
 	// none of them.
 	AgentActions []string
+	Film         Film
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -172,6 +181,7 @@ func (s *Service) session(ch core.ChannelID) *session {
 		c = newSession(s, ch)
 		s.sessions[ch] = c
 		s.work.Go(c.tell)
+		s.work.Go(c.film.run)
 	}
 	return c
 }
@@ -189,10 +199,10 @@ func (s *Service) Building(st core.ImageStatus) {
 var errOff = core.Fail(core.CodeOff, nil, "The browser is switched off for this channel.",
 	"Set browser_enabled to true in the settings.")
 
-// Agent does what an agent's tool asks for. The error says that there is no browser for
+// Agent does what an agent's tool asks for in the browser of its own channel. The error says that there is no browser for
 // it at all; what went wrong in it is a sentence in the result.
-func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error) {
-	set, err := s.o.Settings(ctx, ch)
+func (s *Service) Agent(ctx context.Context, from core.Caller, a core.BrowserAction) (core.BrowserResult, error) {
+	set, err := s.o.Settings(ctx, from.ChannelID)
 	if err != nil {
 		return core.BrowserResult{}, err
 	}
@@ -203,7 +213,7 @@ func (s *Service) Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAc
 		why := fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))
 		return core.BrowserResult{Error: why}, nil
 	}
-	return s.pictured(ctx, ch, set.ByPath, s.session(ch).agent(ctx, a)), nil
+	return s.pictured(ctx, from.ChannelID, set.ByPath, s.session(from.ChannelID).agent(ctx, from.RunID, a)), nil
 }
 
 // cut shortens what is quoted.

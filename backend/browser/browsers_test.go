@@ -28,7 +28,14 @@ type fakeChrome struct {
 	hooks   Hooks
 	do      func(ctx context.Context, a core.BrowserAction) core.BrowserResult
 	console []core.BrowserLine
+
+	shows    string // the page, to a still
+	stills   int
+	stillErr error
 }
+
+// agent is one in a run, whose frames are kept.
+var agent = core.Caller{ChannelID: "c", RunID: "r"}
 
 func (f *fakeChrome) Do(ctx context.Context, a core.BrowserAction) core.BrowserResult {
 	f.mu.Lock()
@@ -55,6 +62,12 @@ func (f *fakeChrome) Cast(on bool, _ int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.cast = on
+}
+func (f *fakeChrome) Still(context.Context, int) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stills++
+	return []byte(f.shows), f.stillErr
 }
 func (f *fakeChrome) Done() <-chan struct{} { return f.done }
 func (f *fakeChrome) Tabs() []core.BrowserTab {
@@ -88,6 +101,7 @@ type stage struct {
 	ports   []core.BrowserPort
 	looks   int // at ports
 	forgot  []core.ChannelID
+	reel    reel
 }
 
 func newStage() *stage {
@@ -103,7 +117,7 @@ func newStage() *stage {
 			s.saved[name] = data
 			return "/shared/" + string(ch) + "/" + name, s.unsaved
 		},
-		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Film: &s.reel, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -198,7 +212,7 @@ func TestStartsOnceForAllWhoAsk(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				res, err := s.Agent(t.Context(), "c", act("read_page"))
+				res, err := s.Agent(t.Context(), agent, act("read_page"))
 				if err != nil || res.Error != "" {
 					t.Errorf("%+v %v", res, err)
 				}
@@ -208,11 +222,11 @@ func TestStartsOnceForAllWhoAsk(t *testing.T) {
 		if f := s.chrome(t, 1); len(f.did) != 10 {
 			t.Errorf("%v", f.did)
 		}
-		if res, _ := s.Agent(t.Context(), "c", act("element_at")); !strings.Contains(res.Error, "no browser action") {
+		if res, _ := s.Agent(t.Context(), agent, act("element_at")); !strings.Contains(res.Error, "no browser action") {
 			t.Errorf("an act of panes alone: %+v", res)
 		}
 		s.enable(false)
-		if _, err := s.Agent(t.Context(), "c", act("read_page")); core.AsFailure(err).Code != core.CodeOff {
+		if _, err := s.Agent(t.Context(), agent, act("read_page")); core.AsFailure(err).Code != core.CodeOff {
 			t.Errorf("switched off: %v", err)
 		}
 	})
@@ -239,7 +253,7 @@ func TestCrashIsOneErrorAndStartsAgain(t *testing.T) {
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure == nil {
 			t.Fatalf("%+v", st)
 		}
-		if res, _ := s.Agent(t.Context(), "c", act("read_page")); res.Error != "" {
+		if res, _ := s.Agent(t.Context(), agent, act("read_page")); res.Error != "" {
 			t.Fatalf("%+v", res)
 		}
 		s.chrome(t, 2)
@@ -251,7 +265,7 @@ func TestCrashIsOneErrorAndStartsAgain(t *testing.T) {
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure.Cause != "No engine." {
 			t.Fatalf("%+v", st)
 		}
-		if res, _ := s.Agent(t.Context(), "c", act("read_page")); res.Error != "No engine. Start it." {
+		if res, _ := s.Agent(t.Context(), agent, act("read_page")); res.Error != "No engine. Start it." {
 			t.Fatalf("%+v", res)
 		}
 		_ = v.Close()
@@ -278,7 +292,7 @@ func TestIdleEndsAndPanesKeepAwake(t *testing.T) {
 		}
 		_ = v.Close()
 		<-time.After(4 * time.Minute)
-		if _, err := s.Agent(ctx, "c", act("read_page")); err != nil {
+		if _, err := s.Agent(ctx, agent, act("read_page")); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(4 * time.Minute)
@@ -314,13 +328,13 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputDown, Button: "left"}})
 		var res core.BrowserResult
 		var wg sync.WaitGroup
-		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
+		wg.Go(func() { res, _ = s.Agent(t.Context(), agent, act("navigate")) })
 		<-time.After(10 * time.Second)
 		st, _, _ := latest(t, v)
 		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
 			t.Fatalf("%+v", st)
 		}
-		if look, _ := s.Agent(t.Context(), "c", act("read_page")); look.Error != "" {
+		if look, _ := s.Agent(t.Context(), agent, act("read_page")); look.Error != "" {
 			t.Errorf("looking needs no turn: %+v", look)
 		}
 		v.Handle(core.BrowserCommand{Type: "give"})
@@ -329,7 +343,7 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 		v.Handle(core.BrowserCommand{Type: "take"})
-		wg.Go(func() { res, _ = s.Agent(t.Context(), "c", act("navigate")) })
+		wg.Go(func() { res, _ = s.Agent(t.Context(), agent, act("navigate")) })
 		for range 15 { // whoever goes on acting keeps it
 			<-time.After(10 * time.Second)
 			v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputKey, Key: "a"}})
@@ -339,7 +353,7 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 		<-time.After(31 * time.Second) // a pause gives it back
-		if res, _ := s.Agent(t.Context(), "c", act("navigate")); res.Error != "" {
+		if res, _ := s.Agent(t.Context(), agent, act("navigate")); res.Error != "" {
 			t.Errorf("%+v", res)
 		}
 		_ = v.Close()

@@ -41,6 +41,8 @@ type session struct {
 	ports   []core.BrowserPort
 	frame   uint32 // number of the last frame
 	still   *core.BrowserFrame
+	moved   uint32 // of the last frame that was not the sharp still of the one before
+	film    *film
 }
 
 func newSession(s *Service, ch core.ChannelID) *session {
@@ -49,6 +51,7 @@ func newSession(s *Service, ch core.ChannelID) *session {
 		phase: core.BrowserIdle, view: firstView, used: s.o.Now(),
 	}
 	c.ctx, c.stop = context.WithCancel(s.ctx)
+	c.film = newFilm(c)
 	return c
 }
 
@@ -58,6 +61,7 @@ func (c *session) touch() {
 	case c.changed <- struct{}{}:
 	default:
 	}
+	c.film.look()
 }
 
 func (c *session) step(text string) {
@@ -98,7 +102,9 @@ func (c *session) show(f core.BrowserFrame) {
 	c.mu.Lock()
 	c.frame++
 	id := c.frame
-	c.still = &f
+	if c.still = &f; !f.Sharp {
+		c.moved = id
+	}
 	viewers := slices.Clone(c.viewers)
 	c.mu.Unlock()
 	if len(viewers) == 0 {

@@ -26,7 +26,7 @@ func TestScreenshotsOfAgents(t *testing.T) {
 		defer func() { _ = s.Close() }()
 		shot := func() core.BrowserResult {
 			t.Helper()
-			res, err := s.Agent(t.Context(), "c", act("screenshot"))
+			res, err := s.Agent(t.Context(), agent, act("screenshot"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestPersonsFiles(t *testing.T) {
 		if _, err := put(); core.AsFailure(err).Code != core.CodeConflict {
 			t.Errorf("no browser runs: %v", err)
 		}
-		if _, err := s.Agent(t.Context(), "c", act("navigate")); err != nil {
+		if _, err := s.Agent(t.Context(), agent, act("navigate")); err != nil {
 			t.Fatal(err)
 		}
 		if at, err := put(); err != nil || at != "/inside/a.txt/text" {

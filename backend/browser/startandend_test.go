@@ -71,7 +71,7 @@ func TestCloseDuringStart(t *testing.T) {
 		s := newStage()
 		failed := make(chan core.BrowserResult, 1)
 		go func() {
-			res, _ := s.Agent(t.Context(), "c", act("read_page"))
+			res, _ := s.Agent(t.Context(), agent, act("read_page"))
 			failed <- res
 		}()
 		synctest.Wait()
@@ -123,7 +123,7 @@ func TestStartWaitsForTheEnd(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
-				if res, err := s.Agent(t.Context(), "c", act("read_page")); err != nil || res.Error != "" {
+				if res, err := s.Agent(t.Context(), agent, act("read_page")); err != nil || res.Error != "" {
 					t.Errorf("%+v %v", res, err)
 				}
 			})
@@ -202,7 +202,7 @@ func TestPortsWhileAPaneLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		defer func() { _ = s.Close() }()
-		if _, err := s.Agent(t.Context(), "c", act("read_page")); err != nil {
+		if _, err := s.Agent(t.Context(), agent, act("read_page")); err != nil {
 			t.Fatal(err)
 		}
 		looks := func() int {

@@ -229,20 +229,34 @@ func (c *caster) begin(ctx context.Context, on bool, quality int) {
 
 // still is one sharp picture of a page at rest; nil if there is none.
 func (c *caster) still(ctx context.Context) *core.BrowserFrame {
-	b := c.b
-	b.mu.Lock()
-	t := b.active
-	ok := t != nil && t.standing() == nil
-	b.mu.Unlock()
-	if !ok || b.o.Frame == nil {
+	if c.b.o.Frame == nil {
 		return nil
 	}
-	var got page.CaptureScreenshotResult
 	short, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if err := t.call(short, page.CommandCaptureScreenshot, obj{"format": "jpeg", "quality": sharpQuality,
-		"optimizeForSpeed": true}, &got); err != nil || !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
+	jpeg, err := c.b.Still(short, sharpQuality)
+	if err != nil {
 		return nil
 	}
-	return &core.BrowserFrame{JPEG: got.Data, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}}
+	return &core.BrowserFrame{JPEG: jpeg, Sharp: true, Time: time.Now().UnixMilli(), Ack: func() {}}
+}
+
+// Still is a JPEG of what the active tab shows, beside whatever is being done in it.
+// quality is 1 to 100.
+func (b *Browser) Still(ctx context.Context, quality int) ([]byte, error) {
+	t, err := b.current()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := b.context(ctx)
+	defer cancel()
+	var got page.CaptureScreenshotResult
+	params := obj{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}
+	if err := t.call(ctx, page.CommandCaptureScreenshot, params, &got); err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(got.Data, []byte{0xff, 0xd8}) {
+		return nil, core.Fail(core.CodeInternal, nil, "Chromium sent no picture.", "Try again.")
+	}
+	return got.Data, nil
 }

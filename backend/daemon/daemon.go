@@ -30,6 +30,7 @@ import (
 	"loop/backend/dialog"
 	"loop/backend/doctor"
 	"loop/backend/engine"
+	"loop/backend/footage"
 	"loop/backend/gate"
 	"loop/backend/gate/auditlog"
 	"loop/backend/guestlink"
@@ -89,6 +90,7 @@ type Daemon struct {
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	browsers   *browser.Service
+	footage    *footage.Service
 	gate       *gate.Service
 	decisions  rulebook.Decisions
 	ruleHits   *rulebook.Hits
@@ -110,15 +112,15 @@ type Daemon struct {
 
 // bound are the structs the window and the page call.
 type bound struct {
-	channels *bind.Channels
-	runs     *bind.Runs
-	settings *bind.Settings
-	system   *bind.System
-
+	channels  *bind.Channels
+	runs      *bind.Runs
+	settings  *bind.Settings
+	system    *bind.System
 	terminals *bind.Terminals
 	gate      *bind.Gate
 	gateLog   *bind.GateLog
 	gateRules *bind.GateRules
+	footage   *bind.Footage
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -198,7 +200,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: d.browsers,
+		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: d.browsers, Frames: d.footage,
 		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
@@ -214,6 +216,7 @@ type lateCallbacks struct{ *callbacks.Service }
 
 func (d *Daemon) assembleRuns() {
 	d.callbacks = &lateCallbacks{}
+	d.footage = footage.New(footage.Options{Home: d.home, Rows: d.store, Runs: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log})
 	d.browsers = d.newBrowsers()
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Network: d.engine, Log: d.log,
@@ -314,13 +317,12 @@ func (d *Daemon) assembleBound() {
 		gate:      &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		gateLog:   &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
+		footage:   &bind.Footage{Ctx: d.ctx, Service: d.footage},
 		settings:  &bind.Settings{Ctx: d.ctx, Service: d.settings},
-
 		terminals: &bind.Terminals{
 			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
 		},
-
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images, Browsers: d.chromes,
 			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Gate: d.gate, Timelines: d.store,
@@ -348,7 +350,7 @@ const keyringWait = time.Second
 // services are the bound structs by the name the page calls them.
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
-		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system,
+		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Footage": d.bound.footage,
 		"Terminals": d.bound.terminals, "Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
 	}
 }
@@ -357,7 +359,8 @@ func (d *Daemon) services() map[string]any {
 // the page calls.
 func (d *Daemon) Bound() []any {
 	return []any{
-		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog, d.bound.gateRules,
+		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog,
+		d.bound.gateRules, d.bound.footage,
 	}
 }
 
@@ -383,6 +386,7 @@ func (d *Daemon) Start() error {
 	}
 	d.background("terminals", d.terminals.Run)
 	d.background("browsers", d.browsers.Run)
+	d.background("frames of browsers", d.footage.Run)
 	d.work.Go(func() { d.sidecars().Sweep(d.ctx) })
 	if d.opts.Window != nil {
 		d.work.Go(func() { d.life.Watch(d.ctx) })

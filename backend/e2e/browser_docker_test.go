@@ -26,6 +26,7 @@ import (
 // browserPane is a person at a channel's browser.
 type browserPane struct {
 	t    *testing.T
+	s    *server
 	conn *websocket.Conn
 
 	mu      sync.Mutex
@@ -47,7 +48,7 @@ func (s *server) pane(t *testing.T, ch core.ChannelID) *browserPane {
 		t.Fatal(err)
 	}
 	conn.SetReadLimit(16 << 20)
-	p := &browserPane{t: t, conn: conn, results: map[uint32]core.BrowserResult{}, changed: make(chan struct{})}
+	p := &browserPane{t: t, s: s, conn: conn, results: map[uint32]core.BrowserResult{}, changed: make(chan struct{})}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -252,6 +253,7 @@ func TestBrowserOfAgentAndPerson(t *testing.T) {
 	if !strings.Contains(texts(r.events), "The page works") || !strings.Contains(r.out, "The person has driven the browser in between") {
 		t.Errorf("said %q", texts(r.events))
 	}
+	p.framesOf(r.events)
 	p.mu.Lock()
 	if p.frames < 3 || p.size != [2]int{800, 600} {
 		t.Errorf("%d frames, the last of %v", p.frames, p.size)

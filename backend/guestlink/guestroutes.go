@@ -34,7 +34,7 @@ type Callbacks interface {
 // Browsers are the channels' browsers, as their agents reach them. It is called as
 // Callbacks is. An error says that there is none; a failed action is in the result.
 type Browsers interface {
-	Agent(ctx context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error)
+	Agent(ctx context.Context, from core.Caller, a core.BrowserAction) (core.BrowserResult, error)
 }
 
 // maxDelaySeconds bounds delay_seconds before it becomes a duration: a week is
@@ -212,7 +212,7 @@ func (h callbackHandler) browse(ctx context.Context, _ string, in browserAct) (a
 	case in.Action == "":
 		return nil, core.Fail(core.CodeInvalid, nil, "The action is missing.", "")
 	}
-	return h.browsers.Agent(ctx, h.from.ChannelID, core.BrowserAction{Action: in.Action, Params: in.Params})
+	return h.browsers.Agent(ctx, h.from, core.BrowserAction{Action: in.Action, Params: in.Params})
 }
 
 // message is the body of /api/messages, and its content alone that of a message to

@@ -74,8 +74,8 @@ func (r *recorder) MessageAgent(_ context.Context, from core.Caller, agent core.
 	return nil
 }
 
-func (r *recorder) Agent(_ context.Context, ch core.ChannelID, a core.BrowserAction) (core.BrowserResult, error) {
-	r.note(core.Caller{ChannelID: ch, RunID: "r"}, "browse", a.Action, string(a.Params))
+func (r *recorder) Agent(_ context.Context, from core.Caller, a core.BrowserAction) (core.BrowserResult, error) {
+	r.note(from, "browse", a.Action, string(a.Params))
 	if a.Action == "off" {
 		return core.BrowserResult{}, core.Fail(core.CodeOff, nil, "The browser is switched off.", "Switch it on.")
 	}

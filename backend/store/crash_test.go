@@ -77,7 +77,7 @@ func (o *opened) dump(t *testing.T) string {
 func dump(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var b strings.Builder
-	for _, table := range []string{"channels", "runs", "events", "questions", "containers"} {
+	for _, table := range []string{"channels", "runs", "events", "questions", "containers", "browser_frames"} {
 		dumpTable(t, db, table, &b)
 	}
 	return b.String()

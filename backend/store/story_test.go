@@ -86,6 +86,15 @@ func runs(id core.RunID, attempt int) func(context.Context, *Store) error {
 	}
 }
 
+// frames adds a frame of the run a.
+func frames(kind core.KeptKind, picture string) func(context.Context, *Store) error {
+	return func(ctx context.Context, s *Store) error {
+		f := core.TakenFrame{ChannelID: "c", Began: epoch, KeptFrame: core.KeptFrame{RunID: "a", Kind: kind, Time: epoch.UnixMilli(), Picture: picture}}
+		_, err := s.AddFrame(ctx, f, "key", 9)
+		return err
+	}
+}
+
 // story uses every call that writes.
 func story() []step {
 	const hour = time.Hour
@@ -205,6 +214,21 @@ func story() []step {
 			return s.ReleaseContainer(ctx, "box", core.Holder{Kind: core.HolderRun, ID: "r"}, core.ContainerRunning, epoch.Add(20*hour))
 		}, true},
 		{"it is gone", 9 * hour, func(ctx context.Context, s *Store) error { return s.DropContainer(ctx, "box") }, true},
+		{"a frame of an act", 9 * hour, frames(core.FrameAct, "one"), false},
+		{"a frame between acts", 9 * hour, frames(core.FramePage, "two"), false},
+		{"the newest frame", 9 * hour, frames(core.FrameAct, "three"), false},
+		{"thin frames", 9 * hour, func(ctx context.Context, s *Store) error {
+			frame := func(id int64, picture string) []core.StoredFrame {
+				return []core.StoredFrame{{KeptFrame: core.KeptFrame{ID: id, Picture: picture}}}
+			}
+			gone, err := s.ThinFrames(ctx, "a", core.FrameThinning{Frames: frame(2, "two"), Pictures: frame(1, "one"), Skipped: map[int64]int{3: 1}}, "left out")
+			if err == nil && fmt.Sprint(gone) != "[two one]" {
+				return fmt.Errorf("the pictures %v have no frame any more", gone)
+			}
+			return err
+		}, false},
+		{"forget the frames of a run", 9 * hour, func(ctx context.Context, s *Store) error { return s.DeleteFrames(ctx, "a") }, true},
+		{"a frame of a run that stays", 9 * hour, frames(core.FrameTake, "four"), false},
 		{"events", 9 * hour, func(ctx context.Context, s *Store) error {
 			_, err := s.AddEvents(ctx, notice("k", "", "one"), notice("k", "", "two"))
 			return err

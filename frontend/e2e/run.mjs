@@ -15,6 +15,7 @@ import "./usage.mjs";
 import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./axe.mjs";
+import "./footage.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";

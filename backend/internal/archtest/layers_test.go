@@ -59,6 +59,7 @@ var layers = []layer{
 	{"backend/terminal", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "a service, and the files that it keeps of sessions"},
 	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/backoff", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
 	{"backend/browser", below, "a service"},
+	{"backend/footage", below, "a service, and the files that it keeps of what browsers showed"},
 	{"backend/sidecar", append(slices.Clone(below), "backend/provision", "backend/egress", "backend/sandbox", "backend/sharedfolder"), "a service: what a browser's container is started with and connected to"},
 	{"backend/hostchrome", []string{"backend/core", "backend/atomicfile", "backend/chrome", "backend/browser"}, "a service: the browser of a channel in a Chrome that the person started"},
 	{"backend/gate", below, "a service"},

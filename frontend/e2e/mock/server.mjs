@@ -11,6 +11,7 @@ import { branchCalls } from "./branches.mjs";
 import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
 import { Terminals } from "./terminals.mjs";
+import { Footage } from "./footage.mjs";
 import { fail, newID, World } from "./world.mjs";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
@@ -125,7 +126,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   const gate = new Gate(world);
   world.gate = gate;
   play.gate = gate;
-  const table = calls(world, play, settings, terminals, gate);
+  const footage = new Footage(world);
+  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls() };
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -171,6 +173,10 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       res.writeHead(200, { "Content-Type": "application/x-asciicast" });
       return res.end(r.text);
     }
+    if (url.pathname.startsWith("/api/frames/")) {
+      if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
+      return footage.serve(url, res, json);
+    }
     const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
     try {
       const data = await readFile(join(dist, file));
@@ -205,7 +211,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, footage, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); },
     up() { state.accept = true; },

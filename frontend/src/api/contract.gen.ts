@@ -150,6 +150,19 @@ export type BackgroundTask = {
   what: string; // the command, or what the agent calls the task
 };
 
+export type BrowserDriver = "nobody" | "agent" | "person";
+
+export type BrowserTarget = {
+  role?: string;
+  name?: string;
+  selector?: string; // CSS, as short as it still names this one
+  ref?: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+};
+
 export type ChainBreak = {
   day: string;
   entry: number;
@@ -312,6 +325,7 @@ export type EventType =
   | "gate.decided"
   | "gate.status"
   | "gate.rules"
+  | "browser.frame"
   | "reset";
 
 export type Failure = {
@@ -648,6 +662,30 @@ export type ImageStatus = {
   lines?: string[]; // the last lines of output, bounded
   failure?: Failure;
 };
+
+export type KeptFrame = {
+  frame_id: number;
+  run_id: RunID;
+  tool_use_id?: string; // act: the call that asked for it, where that is known
+  kind: KeptKind;
+  time: number; // ms since the epoch
+  driver: BrowserDriver;
+  action?: string; // act: the tool
+  deed?: string; // act: what the agent did, in words
+  failed?: boolean; // act: it did not work
+  target?: BrowserTarget;
+  url?: string;
+  title?: string;
+  picture?: string; // SHA-256 of the JPEG; empty: there is none
+  why?: string; // there is no picture: a sentence
+  width?: number; // of the picture, in its own pixels
+  height?: number;
+  view_width?: number; // of the page in it, in CSS pixels
+  view_height?: number;
+  skipped?: number;
+};
+
+export type KeptKind = "act" | "page" | "take" | "give";
 
 export type Leaving = {
   stays: boolean;
@@ -1155,6 +1193,7 @@ export type EventData = {
   "gate.decided": GateDecisions;
   "gate.status": GateStatus;
   "gate.rules": unknown;
+  "browser.frame": unknown;
   "reset": unknown;
 };
 
@@ -1177,6 +1216,9 @@ export const bound = (call: Call) => ({
     sessions: (id: string) => call<SessionInfo[] | null>("Channels", "Sessions", id),
     setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
     timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
+  },
+  footage: {
+    frames: (runID: string) => call<KeptFrame[] | null>("Footage", "Frames", runID),
   },
   gate: {
     answer: (id: string, a: ApprovalAnswer) => call<Approval>("Gate", "Answer", id, a),

@@ -3,9 +3,10 @@
 import type { PanelKind } from "../dock/panels";
 import { browserPanel } from "../features/browser/panel";
 import { decisionsPanel } from "../features/decisions/panel";
+import { playbackPanel } from "../features/playback/panel";
 import { waitingPanel } from "../features/gate/panel";
 import { rulesPanel } from "../features/rules/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, waitingPanel, decisionsPanel, rulesPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, waitingPanel, decisionsPanel, rulesPanel, playbackPanel];

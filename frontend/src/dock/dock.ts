@@ -59,9 +59,9 @@ function openAt(made: NewPanel, to: change.Place) {
 
 /**
  * Opens a panel as a tab of the group, or of the one with the keyboard. If that shows the
- * timeline, the panel opens beside it. A panel that shows the same already gets the keyboard.
+ * timeline, the panel opens beside it, or on another side. A panel that shows the same already gets the keyboard.
  */
-export function openPanel(made: NewPanel, group: GroupID = "") {
+export function openPanel(made: NewPanel, group: GroupID = "", side: Side = "right") {
   const l = layoutOf(here());
   const key = kindNamed(made.kind)?.key;
   const name = key?.(made.data);
@@ -70,7 +70,7 @@ export function openPanel(made: NewPanel, group: GroupID = "") {
   const target = groupById(l, group) ?? focusGroup(l);
   if (group || target.active !== TIMELINE) return openAt(made, { group: target.id });
   const other = groupOfKind(l, made.kind);
-  openAt(made, other ? { group: other.id } : { group: target.id, side: "right" });
+  openAt(made, other ? { group: other.id } : { group: target.id, side });
 }
 
 /** Opens another panel beside one: of its own kind, or of the first kind that offers one. */

@@ -24,6 +24,9 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
+	if q.browserToolUsesStmt, err = db.PrepareContext(ctx, browserToolUses); err != nil {
+		return nil, fmt.Errorf("error preparing query BrowserToolUses: %w", err)
+	}
 	if q.channelsWithQueueStmt, err = db.PrepareContext(ctx, channelsWithQueue); err != nil {
 		return nil, fmt.Errorf("error preparing query ChannelsWithQueue: %w", err)
 	}
@@ -42,6 +45,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteContainerStmt, err = db.PrepareContext(ctx, deleteContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteContainer: %w", err)
 	}
+	if q.deleteFramesOfRunStmt, err = db.PrepareContext(ctx, deleteFramesOfRun); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteFramesOfRun: %w", err)
+	}
 	if q.deleteLeaseStmt, err = db.PrepareContext(ctx, deleteLease); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteLease: %w", err)
 	}
@@ -50,6 +56,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
+	}
+	if q.frameFileStmt, err = db.PrepareContext(ctx, frameFile); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameFile: %w", err)
+	}
+	if q.framesOfRunStmt, err = db.PrepareContext(ctx, framesOfRun); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesOfRun: %w", err)
 	}
 	if q.gateEventsStmt, err = db.PrepareContext(ctx, gateEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query GateEvents: %w", err)
@@ -78,6 +90,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertEventStmt, err = db.PrepareContext(ctx, insertEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertEvent: %w", err)
 	}
+	if q.insertFrameStmt, err = db.PrepareContext(ctx, insertFrame); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertFrame: %w", err)
+	}
 	if q.insertLeaseStmt, err = db.PrepareContext(ctx, insertLease); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertLease: %w", err)
 	}
@@ -95,6 +110,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.latestEndedStmt, err = db.PrepareContext(ctx, latestEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestEnded: %w", err)
+	}
+	if q.leaveOutFrameStmt, err = db.PrepareContext(ctx, leaveOutFrame); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaveOutFrame: %w", err)
+	}
+	if q.leaveOutPictureStmt, err = db.PrepareContext(ctx, leaveOutPicture); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaveOutPicture: %w", err)
 	}
 	if q.listActiveStmt, err = db.PrepareContext(ctx, listActive); err != nil {
 		return nil, fmt.Errorf("error preparing query ListActive: %w", err)
@@ -123,6 +144,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markStartingStmt, err = db.PrepareContext(ctx, markStarting); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkStarting: %w", err)
 	}
+	if q.pictureUsesStmt, err = db.PrepareContext(ctx, pictureUses); err != nil {
+		return nil, fmt.Errorf("error preparing query PictureUses: %w", err)
+	}
 	if q.placeQueuedStmt, err = db.PrepareContext(ctx, placeQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query PlaceQueued: %w", err)
 	}
@@ -143,6 +167,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.resolveQuestionStmt, err = db.PrepareContext(ctx, resolveQuestion); err != nil {
 		return nil, fmt.Errorf("error preparing query ResolveQuestion: %w", err)
+	}
+	if q.runsWithFramesStmt, err = db.PrepareContext(ctx, runsWithFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query RunsWithFrames: %w", err)
 	}
 	if q.sessionCostStmt, err = db.PrepareContext(ctx, sessionCost); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCost: %w", err)
@@ -165,8 +192,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setSpoolOffsetStmt, err = db.PrepareContext(ctx, setSpoolOffset); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSpoolOffset: %w", err)
 	}
+	if q.skippedBeforeStmt, err = db.PrepareContext(ctx, skippedBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query SkippedBefore: %w", err)
+	}
+	if q.sumFramesStmt, err = db.PrepareContext(ctx, sumFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query SumFrames: %w", err)
+	}
 	if q.timelineBeforeStmt, err = db.PrepareContext(ctx, timelineBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query TimelineBefore: %w", err)
+	}
+	if q.toolResultTimesStmt, err = db.PrepareContext(ctx, toolResultTimes); err != nil {
+		return nil, fmt.Errorf("error preparing query ToolResultTimes: %w", err)
 	}
 	if q.trimModelRatesStmt, err = db.PrepareContext(ctx, trimModelRates); err != nil {
 		return nil, fmt.Errorf("error preparing query TrimModelRates: %w", err)
@@ -179,6 +215,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
+	if q.browserToolUsesStmt != nil {
+		if cerr := q.browserToolUsesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing browserToolUsesStmt: %w", cerr)
+		}
+	}
 	if q.channelsWithQueueStmt != nil {
 		if cerr := q.channelsWithQueueStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing channelsWithQueueStmt: %w", cerr)
@@ -209,6 +250,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteContainerStmt: %w", cerr)
 		}
 	}
+	if q.deleteFramesOfRunStmt != nil {
+		if cerr := q.deleteFramesOfRunStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteFramesOfRunStmt: %w", cerr)
+		}
+	}
 	if q.deleteLeaseStmt != nil {
 		if cerr := q.deleteLeaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteLeaseStmt: %w", cerr)
@@ -222,6 +268,16 @@ func (q *Queries) Close() error {
 	if q.finishRunStmt != nil {
 		if cerr := q.finishRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishRunStmt: %w", cerr)
+		}
+	}
+	if q.frameFileStmt != nil {
+		if cerr := q.frameFileStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameFileStmt: %w", cerr)
+		}
+	}
+	if q.framesOfRunStmt != nil {
+		if cerr := q.framesOfRunStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesOfRunStmt: %w", cerr)
 		}
 	}
 	if q.gateEventsStmt != nil {
@@ -269,6 +325,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertEventStmt: %w", cerr)
 		}
 	}
+	if q.insertFrameStmt != nil {
+		if cerr := q.insertFrameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertFrameStmt: %w", cerr)
+		}
+	}
 	if q.insertLeaseStmt != nil {
 		if cerr := q.insertLeaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertLeaseStmt: %w", cerr)
@@ -297,6 +358,16 @@ func (q *Queries) Close() error {
 	if q.latestEndedStmt != nil {
 		if cerr := q.latestEndedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing latestEndedStmt: %w", cerr)
+		}
+	}
+	if q.leaveOutFrameStmt != nil {
+		if cerr := q.leaveOutFrameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaveOutFrameStmt: %w", cerr)
+		}
+	}
+	if q.leaveOutPictureStmt != nil {
+		if cerr := q.leaveOutPictureStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaveOutPictureStmt: %w", cerr)
 		}
 	}
 	if q.listActiveStmt != nil {
@@ -344,6 +415,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markStartingStmt: %w", cerr)
 		}
 	}
+	if q.pictureUsesStmt != nil {
+		if cerr := q.pictureUsesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pictureUsesStmt: %w", cerr)
+		}
+	}
 	if q.placeQueuedStmt != nil {
 		if cerr := q.placeQueuedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing placeQueuedStmt: %w", cerr)
@@ -377,6 +453,11 @@ func (q *Queries) Close() error {
 	if q.resolveQuestionStmt != nil {
 		if cerr := q.resolveQuestionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing resolveQuestionStmt: %w", cerr)
+		}
+	}
+	if q.runsWithFramesStmt != nil {
+		if cerr := q.runsWithFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing runsWithFramesStmt: %w", cerr)
 		}
 	}
 	if q.sessionCostStmt != nil {
@@ -414,9 +495,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setSpoolOffsetStmt: %w", cerr)
 		}
 	}
+	if q.skippedBeforeStmt != nil {
+		if cerr := q.skippedBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing skippedBeforeStmt: %w", cerr)
+		}
+	}
+	if q.sumFramesStmt != nil {
+		if cerr := q.sumFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sumFramesStmt: %w", cerr)
+		}
+	}
 	if q.timelineBeforeStmt != nil {
 		if cerr := q.timelineBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing timelineBeforeStmt: %w", cerr)
+		}
+	}
+	if q.toolResultTimesStmt != nil {
+		if cerr := q.toolResultTimesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing toolResultTimesStmt: %w", cerr)
 		}
 	}
 	if q.trimModelRatesStmt != nil {
@@ -468,15 +564,19 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                     DBTX
 	tx                     *sql.Tx
+	browserToolUsesStmt    *sql.Stmt
 	channelsWithQueueStmt  *sql.Stmt
 	costSinceStmt          *sql.Stmt
 	countActiveStmt        *sql.Stmt
 	countOpenQuestionsStmt *sql.Stmt
 	deleteChannelStmt      *sql.Stmt
 	deleteContainerStmt    *sql.Stmt
+	deleteFramesOfRunStmt  *sql.Stmt
 	deleteLeaseStmt        *sql.Stmt
 	editQueuedStmt         *sql.Stmt
 	finishRunStmt          *sql.Stmt
+	frameFileStmt          *sql.Stmt
+	framesOfRunStmt        *sql.Stmt
 	gateEventsStmt         *sql.Stmt
 	getChannelStmt         *sql.Stmt
 	getMetaStmt            *sql.Stmt
@@ -486,12 +586,15 @@ type Queries struct {
 	insertChannelStmt      *sql.Stmt
 	insertContainerStmt    *sql.Stmt
 	insertEventStmt        *sql.Stmt
+	insertFrameStmt        *sql.Stmt
 	insertLeaseStmt        *sql.Stmt
 	insertMetaIfAbsentStmt *sql.Stmt
 	insertQuestionStmt     *sql.Stmt
 	insertRunStmt          *sql.Stmt
 	lastEventIDsStmt       *sql.Stmt
 	latestEndedStmt        *sql.Stmt
+	leaveOutFrameStmt      *sql.Stmt
+	leaveOutPictureStmt    *sql.Stmt
 	listActiveStmt         *sql.Stmt
 	listChannelsStmt       *sql.Stmt
 	listContainersStmt     *sql.Stmt
@@ -501,6 +604,7 @@ type Queries struct {
 	listQueueStmt          *sql.Stmt
 	listRunsStmt           *sql.Stmt
 	markStartingStmt       *sql.Stmt
+	pictureUsesStmt        *sql.Stmt
 	placeQueuedStmt        *sql.Stmt
 	promoteQueuedStmt      *sql.Stmt
 	promptHistoryStmt      *sql.Stmt
@@ -508,6 +612,7 @@ type Queries struct {
 	rebaseQueuedStmt       *sql.Stmt
 	renameChannelStmt      *sql.Stmt
 	resolveQuestionStmt    *sql.Stmt
+	runsWithFramesStmt     *sql.Stmt
 	sessionCostStmt        *sql.Stmt
 	setChannelContextStmt  *sql.Stmt
 	setChannelSessionsStmt *sql.Stmt
@@ -515,7 +620,10 @@ type Queries struct {
 	setContainerStatusStmt *sql.Stmt
 	setModelRateStmt       *sql.Stmt
 	setSpoolOffsetStmt     *sql.Stmt
+	skippedBeforeStmt      *sql.Stmt
+	sumFramesStmt          *sql.Stmt
 	timelineBeforeStmt     *sql.Stmt
+	toolResultTimesStmt    *sql.Stmt
 	trimModelRatesStmt     *sql.Stmt
 	updateRunStmt          *sql.Stmt
 }
@@ -524,15 +632,19 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                     tx,
 		tx:                     tx,
+		browserToolUsesStmt:    q.browserToolUsesStmt,
 		channelsWithQueueStmt:  q.channelsWithQueueStmt,
 		costSinceStmt:          q.costSinceStmt,
 		countActiveStmt:        q.countActiveStmt,
 		countOpenQuestionsStmt: q.countOpenQuestionsStmt,
 		deleteChannelStmt:      q.deleteChannelStmt,
 		deleteContainerStmt:    q.deleteContainerStmt,
+		deleteFramesOfRunStmt:  q.deleteFramesOfRunStmt,
 		deleteLeaseStmt:        q.deleteLeaseStmt,
 		editQueuedStmt:         q.editQueuedStmt,
 		finishRunStmt:          q.finishRunStmt,
+		frameFileStmt:          q.frameFileStmt,
+		framesOfRunStmt:        q.framesOfRunStmt,
 		gateEventsStmt:         q.gateEventsStmt,
 		getChannelStmt:         q.getChannelStmt,
 		getMetaStmt:            q.getMetaStmt,
@@ -542,12 +654,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertChannelStmt:      q.insertChannelStmt,
 		insertContainerStmt:    q.insertContainerStmt,
 		insertEventStmt:        q.insertEventStmt,
+		insertFrameStmt:        q.insertFrameStmt,
 		insertLeaseStmt:        q.insertLeaseStmt,
 		insertMetaIfAbsentStmt: q.insertMetaIfAbsentStmt,
 		insertQuestionStmt:     q.insertQuestionStmt,
 		insertRunStmt:          q.insertRunStmt,
 		lastEventIDsStmt:       q.lastEventIDsStmt,
 		latestEndedStmt:        q.latestEndedStmt,
+		leaveOutFrameStmt:      q.leaveOutFrameStmt,
+		leaveOutPictureStmt:    q.leaveOutPictureStmt,
 		listActiveStmt:         q.listActiveStmt,
 		listChannelsStmt:       q.listChannelsStmt,
 		listContainersStmt:     q.listContainersStmt,
@@ -557,6 +672,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listQueueStmt:          q.listQueueStmt,
 		listRunsStmt:           q.listRunsStmt,
 		markStartingStmt:       q.markStartingStmt,
+		pictureUsesStmt:        q.pictureUsesStmt,
 		placeQueuedStmt:        q.placeQueuedStmt,
 		promoteQueuedStmt:      q.promoteQueuedStmt,
 		promptHistoryStmt:      q.promptHistoryStmt,
@@ -564,6 +680,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		rebaseQueuedStmt:       q.rebaseQueuedStmt,
 		renameChannelStmt:      q.renameChannelStmt,
 		resolveQuestionStmt:    q.resolveQuestionStmt,
+		runsWithFramesStmt:     q.runsWithFramesStmt,
 		sessionCostStmt:        q.sessionCostStmt,
 		setChannelContextStmt:  q.setChannelContextStmt,
 		setChannelSessionsStmt: q.setChannelSessionsStmt,
@@ -571,7 +688,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setContainerStatusStmt: q.setContainerStatusStmt,
 		setModelRateStmt:       q.setModelRateStmt,
 		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
+		skippedBeforeStmt:      q.skippedBeforeStmt,
+		sumFramesStmt:          q.sumFramesStmt,
 		timelineBeforeStmt:     q.timelineBeforeStmt,
+		toolResultTimesStmt:    q.toolResultTimesStmt,
 		trimModelRatesStmt:     q.trimModelRatesStmt,
 		updateRunStmt:          q.updateRunStmt,
 	}

@@ -4,6 +4,20 @@
 
 package rows
 
+type BrowserFrame struct {
+	ID        int64
+	ChannelID string
+	RunID     string
+	Ts        int64
+	BeganAt   int64
+	CallKey   string
+	Kind      string
+	Picture   string
+	Bytes     int64
+	Skipped   int64
+	Data      string
+}
+
 type Channel struct {
 	Seq             int64
 	ID              string

@@ -23,6 +23,7 @@ import { closeTerminal, focusTerminal, isTerminal, openTerminal, rename, shellBe
 import { terminalFace } from "./face";
 import { handles, panesStore } from "./panes";
 import { TerminalPanel } from "./TerminalPanel";
+import "./castscreen";
 
 const KIND_ICONS = { agent: Sparkles, shell: SquareTerminal, host: Monitor };
 

@@ -5,6 +5,9 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { frameStore, outboxStore, timelineOf, timelinesStore, toast } from "../../model/stores";
+import { footageStore } from "../../model/footage";
+import { isBrowserTool } from "../../model/timeline/browsertools";
+import type { Item } from "../../model/timeline/items";
 import type { Filter } from "../../model/timeline/filter";
 import { passes } from "../../model/timeline/filter";
 import { activeRun, shownItems } from "../../model/timeline/state";
@@ -18,6 +21,7 @@ import { itemText, itemLabel } from "./itemText";
 import { isFoldable } from "../../model/timeline/fold";
 import { Row } from "./rows/Row";
 import { Tail } from "./Tail";
+import { openFrame } from "./openframe";
 import { useFollow } from "./useFollow";
 
 const OLDER_AT_PX = 600; // older pages are loaded when the top is as near as this
@@ -39,7 +43,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     count: items.length + 1, // the last row is the tail
     getScrollElement: () => scroller.current,
     getItemKey: (i) => items[i]?.key ?? "tail",
-    estimateSize: (i) => estimate(items[i]?.kind),
+    estimateSize: (i) => estimate(items[i]),
     overscan: 10,
     anchorTo: "end", // older pages come in above without moving the visible rows
     scrollEndThreshold: -1, // useFollow below follows the end instead
@@ -105,7 +109,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     const act: Record<string, () => void> = {
       j: () => go(at + 1), ArrowDown: () => go(at + 1), k: () => go(at - 1), ArrowUp: () => go(at - 1),
       Home: () => go(0), End: () => go(items.length - 1),
-      Enter: () => isFoldable(it) && toggle(it.key),
+      Enter: () => openPicture(it) || (isFoldable(it) && toggle(it.key)),
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
@@ -165,8 +169,17 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   );
 }
 
-function estimate(kind: string | undefined): number {
-  switch (kind) {
+/** Opens the picture of a call of the browser's tools, if there is one. */
+function openPicture(it: Item): boolean {
+  const frame = it.kind === "tool" ? footageStore.getState()[it.runId]?.calls[it.useId] : undefined;
+  if (frame) openFrame(it.runId, frame.frame_id);
+  return Boolean(frame);
+}
+
+function estimate(it: Item | undefined): number {
+  switch (it?.kind) {
+    case "tool":
+      return isBrowserTool(it.name) ? 62 : 30;
     case "prompt":
       return 78;
     case "text":

@@ -6,6 +6,7 @@ import { FailureCard } from "../../ui/FailureCard";
 import { Composer } from "./prompt/Composer";
 import { session } from "../../session/session";
 import { EmptyTimeline } from "./EmptyTimeline";
+import { FrameDialog } from "./FrameDialog";
 import { TimelineList } from "./TimelineList";
 import { TimelineSkeleton } from "./TimelineSkeleton";
 import { filtersStore, setFilter } from "./TimelineTools";
@@ -39,6 +40,7 @@ export function TimelinePanel({ channelId }: { channelId: ChannelID }) {
         )}
       </div>
       <Composer channelId={channelId} />
+      <FrameDialog channelId={channelId} />
     </section>
   );
 }

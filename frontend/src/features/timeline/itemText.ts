@@ -6,6 +6,7 @@ import { duration, modelName, plural } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
 import { answererWords, stateWords, verb } from "../../model/gate";
 import { visibleLine } from "../../model/gate-text";
+import { footageStore } from "../../model/footage";
 import { byWords, decidedLine } from "../../model/timeline/decided";
 import type { EndItem, GateItem, Item } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
@@ -90,7 +91,7 @@ export function itemLabel(it: Item): string {
     case "notice":
       return `Notice: ${visible(it.text)}`;
     case "tool": {
-      const v = describeTool(it, "");
+      const v = describeTool(it, "", footageStore.getState()[it.runId]?.calls[it.useId]);
       return visible(`${v.verb} ${v.object} ${v.mark.text}`.trim().slice(0, 200));
     }
     case "start":

@@ -1,17 +1,25 @@
 // Tool calls in one line each: icon, verb, object, mark of the result.
-import type { ToolResult } from "../../api/types";
+import type { KeptFrame, ToolResult } from "../../api/types";
 import { oneLine, relativeTo, stripColour } from "../text";
 import { plural } from "../format";
+import type { BrowserIcon } from "./browsertools";
+import { browserResult, browserWords, isBrowserTool } from "./browsertools";
 import type { ToolItem } from "./items";
 
-export type ToolIcon = "run" | "read" | "edit" | "create" | "search" | "files" | "web" | "task" | "plan" | "mcp" | "tool" | "ask";
+export type ToolIcon = BrowserIcon | "run" | "read" | "edit" | "create" | "search" | "files" | "web" | "task" | "plan" | "mcp" | "tool" | "ask";
 export type Mark = { text: string; tone: "plain" | "ok" | "fail" | "busy" };
 export type ToolView = { icon: ToolIcon; verb: string; object: string; note: string; mark: Mark; added: number; removed: number };
 
 type Input = Record<string, unknown>;
 
-export function describeTool(item: ToolItem, dir: string): ToolView {
+/** frame: the picture of a call of the browser's tools. */
+export function describeTool(item: ToolItem, dir: string, frame?: KeptFrame): ToolView {
   const input: Input = typeof item.input === "object" && item.input !== null && !Array.isArray(item.input) ? (item.input as Input) : {};
+  if (isBrowserTool(item.name)) {
+    const m = mark(item, "tool", false);
+    const said = item.result && !item.cut ? { ...m, text: browserResult(item.name, item.result, frame) } : m;
+    return { ...browserWords(item.name, input, item.result, frame), added: 0, removed: 0, mark: said };
+  }
   const v = base(item.name, input, dir);
   const files = item.result?.files ?? [];
   const added = files.reduce((n, f) => n + (f.added || 0), 0);

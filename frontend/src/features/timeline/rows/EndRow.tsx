@@ -1,4 +1,4 @@
-import { Check, ChevronRight, CircleSlash, RotateCw } from "lucide-react";
+import { Check, ChevronRight, CircleSlash, Film, RotateCw } from "lucide-react";
 import { visible } from "../../../model/text";
 import type { EndItem } from "../../../model/timeline/items";
 import { costWords, fullness } from "../../../model/usage";
@@ -6,6 +6,8 @@ import { Button } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { Ring } from "../../../ui/Ring";
 import { retryRun } from "../../../session/actions";
+import { playBack } from "../../../session/playback";
+import { viewStore } from "../../../model/stores";
 import { exact } from "../../../model/clock";
 import { endFacts, endWord, isDemo } from "../itemText";
 import type { RowProps } from "./props";
@@ -36,7 +38,10 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
           <div className={`end-line ${done ? "done" : ""}`}>
             {done ? <Check size={14} aria-hidden /> : <CircleSlash size={14} aria-hidden />}
             <span className="end-word">{endWord(s)}</span>
-            {!done && <Again runId={item.runId} word="Run again" />}
+            <span className="end-acts">
+              {!done && <Again runId={item.runId} word="Run again" />}
+              <PlayBack runId={item.runId} />
+            </span>
           </div>
           {numbers}
         </div>
@@ -50,6 +55,7 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
       <div className="main">
         <FailureCard failure={failure} quiet={s.state === "interrupted"}>
           <Again runId={item.runId} word="Retry" />
+          <PlayBack runId={item.runId} />
         </FailureCard>
         {numbers}
       </div>
@@ -84,6 +90,15 @@ function Again({ runId, word }: { runId: string; word: string }) {
     <Button look="small" onClick={() => void retryRun(runId)}>
       <RotateCw size={12} aria-hidden />
       {word}
+    </Button>
+  );
+}
+
+function PlayBack({ runId }: { runId: string }) {
+  return (
+    <Button look="small" onClick={() => playBack(viewStore.getState().selected, runId)}>
+      <Film size={12} aria-hidden />
+      Play back
     </Button>
   );
 }

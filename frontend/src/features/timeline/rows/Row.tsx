@@ -7,7 +7,9 @@ import { IconButton } from "../../../ui/Button";
 import { SafeText } from "../../../ui/SafeText";
 import { forkFrom } from "../../../session/branches";
 import { exact, when } from "../../../model/clock";
+import { isBrowserTool } from "../../../model/timeline/browsertools";
 import { Markdown } from "../Markdown";
+import { BrowserRow } from "./BrowserRow";
 import { CutOff } from "./CutOff";
 import { DecidedRow } from "./DecidedRow";
 import { EndRow } from "./EndRow";
@@ -53,7 +55,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
     case "tool":
       return (
         <>
-          <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />
+          {isBrowserTool(item.name) ? <BrowserRow item={item} open={open} onToggle={onToggle} dir={dir} /> : <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />}
           <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} />
         </>
       );

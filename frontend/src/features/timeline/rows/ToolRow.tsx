@@ -9,14 +9,14 @@ import { SafeText } from "../../../ui/SafeText";
 import { ToolBody } from "../ToolBody";
 import type { RowProps } from "./props";
 
-const ICONS: Record<ToolIcon, typeof Check> = {
+const ICONS: Partial<Record<ToolIcon, typeof Check>> = {
   run: SquareTerminal, read: FileText, edit: FilePen, create: FilePlus2, search: Search, files: FolderSearch, web: Globe, task: Users,
   plan: ListTodo, mcp: Plug, tool: Wrench, ask: CircleHelp,
 };
 
 export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { dir: string }) {
   const v = describeTool(item, dir);
-  const Icon = ICONS[v.icon];
+  const Icon = ICONS[v.icon] ?? Wrench;
   const held = useStore(frameStore, (f) => !item.result && item.useId !== "" && f.approvals.some((a) => a.tool_use_id === item.useId));
   return (
     <div className={`main ${item.parentId ? "nested" : ""}`}>

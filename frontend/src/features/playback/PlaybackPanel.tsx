@@ -1,0 +1,111 @@
+import { Film } from "lucide-react";
+import type { KeyboardEvent } from "react";
+import { useEffect, useMemo, useState } from "react";
+import type { ChannelID } from "../../api/types";
+import { arrive, leave } from "../../dock/visit";
+import { clock as timeOfDay } from "../../model/clock";
+import { duration, money, plural } from "../../model/format";
+import type { Playback } from "../../model/playback/lanes";
+import { lastBefore, leftOut, marksOf, momentsOf, nextAfter } from "../../model/playback/lanes";
+import { advance, play, seek, startClock } from "../../model/playback/playclock";
+import { readFootage } from "../../session/footage";
+import { session } from "../../session/session";
+import { Button } from "../../ui/Button";
+import { FailureCard } from "../../ui/FailureCard";
+import { SafeText } from "../../ui/SafeText";
+import { Lanes } from "./Lanes";
+import { Stage } from "./Stage";
+import { Transport } from "./Transport";
+import { useCast, usePlayback, useRecordings } from "./usePlayback";
+import "./playback.css";
+
+/** Plays back a run of a channel. */
+export function PlaybackPanel({ channelId }: { channelId: ChannelID }) {
+  const { run, playback, footage, running, loading, failure } = usePlayback(channelId);
+  return (
+    <section className="playback" aria-label="Playback" tabIndex={-1} onFocus={arrive} data-region="playback">
+      {footage.phase === "error" && footage.failure && (
+        <div className="playback-pad"><FailureCard failure={footage.failure}><Button look="small" onClick={() => void readFootage(run)}>Read the pictures again</Button></FailureCard></div>
+      )}
+      {failure ? (
+        <div className="playback-pad"><FailureCard failure={failure}><Button look="small" onClick={() => void session().load(channelId)}>Load again</Button></FailureCard></div>
+      ) : loading ? (
+        <div className="playback-pad" role="status" aria-label="Loading the run">
+          {[0, 1, 2, 3].map((i) => <div key={i} className="skeleton playback-skeleton" />)}
+        </div>
+      ) : playback ? (
+        <Player key={run} channelId={channelId} p={playback} running={running} reading={footage.phase === "loading"} />
+      ) : (
+        <div className="dock-empty">
+          <Film size={20} aria-hidden />
+          <h2>No run to play back</h2>
+          <p>Send a prompt. When its run has begun, it can be played back from its last row.</p>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Player({ channelId, p, running, reading }: { channelId: ChannelID; p: Playback; running: boolean; reading: boolean }) {
+  const [c, setClock] = useState(startClock);
+  const [source, setSource] = useState<string | null>(null);
+  const recordings = useRecordings(channelId, p.began, p.length);
+  const name = source ?? recordings[0]?.name ?? "";
+  const recording = recordings.find((r) => r.name === name);
+  const { cast, failure } = useCast(recording?.name ?? "");
+  const offset = recording ? Date.parse(recording.started_at) - p.began : 0;
+  const output = useMemo(() => (cast ? cast.events.flatMap((e) => (e.kind === "o" ? [{ at: e.at * 1000 + offset, size: e.data.length }] : [])).filter((m) => m.at >= 0 && m.at <= p.length)
+    : p.pieces.map((x) => ({ at: x.at, size: x.text.length }))), [cast, offset, p]);
+  const moments = useMemo(() => (cast ? [...new Set([...momentsOf(p), ...output.map((m) => m.at)])].sort((a, b) => a - b) : momentsOf(p)), [cast, output, p]);
+  const marks = useMemo(() => marksOf(p), [p]);
+
+  useEffect(() => {
+    if (!c.playing) return;
+    let last = performance.now();
+    let next = requestAnimationFrame(function step(now) {
+      const by = Math.min(250, now - last);
+      last = now;
+      setClock((was) => advance(was, by, moments));
+      next = requestAnimationFrame(step);
+    });
+    return () => cancelAnimationFrame(next);
+  }, [c.playing, moments]);
+
+  const go = (to: number | undefined) => to !== undefined && setClock((was) => seek(was, to, p.length));
+  const toggle = () => setClock((was) => play(was, !was.playing, p.length));
+
+  function onKeyDown(e: KeyboardEvent) {
+    const to = e.target as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey || to.matches("select")) return;
+    const does: Record<string, () => void> = {
+      " ": toggle, ArrowLeft: () => go(c.at - 1000), ArrowRight: () => go(c.at + 1000), Home: () => go(0), End: () => go(p.length),
+      "[": () => go(lastBefore(marks, c.at) ?? 0), "]": () => go(nextAfter(marks, c.at)),
+      d: () => go(nextAfter(p.decisions.map((x) => x.at), c.at)), Escape: () => leave(to.closest<HTMLElement>(".playback") ?? to),
+    };
+    if (to.matches("button, [type=checkbox]") && e.key === " ") return;
+    if (to.matches("[role=tab], [role=radio]") && e.key.startsWith("Arrow")) return;
+    if (to.matches(".playback-screen") && (e.key === "Home" || e.key === "End")) return;
+    const f = does[e.key.length === 1 ? e.key.toLowerCase() : e.key];
+    if (!f) return;
+    e.preventDefault();
+    e.stopPropagation();
+    f();
+  }
+
+  const out = leftOut(p);
+  const cost = p.end?.status.cost_usd;
+  return (
+    <div className="playback-player" onKeyDown={onKeyDown}>
+      <header className="playback-head">
+        <Film size={14} aria-hidden />
+        <span className="ellipsis grow"><SafeText text={p.prompt || "A run"} /></span>
+        <span className="muted tnum">
+          {[timeOfDay(p.began), running ? "still running" : duration(p.length), cost ? money(cost) : "", out > 0 ? `${plural(out, "picture")} left out, to save room` : ""].filter(Boolean).join(", ")}
+        </span>
+      </header>
+      <Stage p={p} at={c.at} reading={reading} recordings={recordings} source={name} onSource={setSource} cast={cast} offset={offset} failure={failure} />
+      <Transport p={p} c={c} marks={marks} onClock={setClock} onGo={go} onToggle={toggle} />
+      <Lanes p={p} at={c.at} output={output} terminals={recordings.length} onSeek={go} />
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { Film } from "lucide-react";
+import type { PanelKind } from "../../dock/panels";
+import { quietFace } from "../../dock/panels";
+import { visit } from "../../dock/visit";
+import { lastRun, PLAYBACK_PANEL } from "../../model/playback/store";
+import { timelineOf, timelinesStore } from "../../model/stores";
+import { playBack } from "../../session/playback";
+import { PlaybackPanel } from "./PlaybackPanel";
+
+/** The panel that plays a run back: its turns, decisions, pages and terminal on one clock. */
+export const playbackPanel: PanelKind<null> = {
+  kind: PLAYBACK_PANEL, noun: "playback",
+  render: ({ channelId }) => <PlaybackPanel key={channelId} channelId={channelId} />,
+  face: () => ({ ...quietFace, title: "Playback" }),
+  icon: (_, size) => <Film size={size} aria-hidden />,
+  store: () => ({}),
+  load: () => null,
+  key: () => PLAYBACK_PANEL,
+  focus: ({ id }) => visit(id, ".playback-seek", ".playback"),
+  opens: (channel) => {
+    const run = lastRun(timelineOf(timelinesStore.getState(), channel).built);
+    return run ? [{ id: "playback", name: "Play back the last run", label: "Playback of the last run", icon: <Film size={14} aria-hidden />, run: () => playBack(channel, run) }] : [];
+  },
+  keys: {
+    heading: "In the playback of a run",
+    rows: () => [{ keys: "Space", does: "Play or pause" }, { keys: "← →", does: "One second back or on" }, { keys: "[ ]", does: "Turn before or after" }, { keys: "D", does: "Next decision" }, { keys: "Home, End", does: "To the beginning or the end" }, { keys: "Esc", does: "Back to where you were" }],
+  },
+};
