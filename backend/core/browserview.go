@@ -58,6 +58,8 @@ type BrowserState struct {
 	Notices   []string          `json:"notices,omitempty"`
 	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
 	Ports     []BrowserPort     `json:"ports,omitempty"`     // by number
+	Popup     *BrowserPopup     `json:"popup,omitempty"`     // only while the person drives
+	Cursor    string            `json:"cursor,omitempty"`    // of CSS, where the mouse is
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.
