@@ -59,6 +59,7 @@ async function shot(name, { theme = "dark", size = [1440, 900], ready = true, be
   b.state.tabs = structuredClone(TABS);
   before(b);
   await openBrowser(page, mock, { ready });
+  if (size[0] < 700) await page.keyboard.press("Control+Shift+X"); // the panel alone
   await page.setViewportSize({ width: size[0], height: size[1] }); // a narrow page has no tree to begin with
   await settled(page);
   if (ready) await draw(b);

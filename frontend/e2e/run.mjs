@@ -15,6 +15,8 @@ import "./usage.mjs";
 import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./axe.mjs";
+import "./browser-pane.mjs";
+import "./browser-tools.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";

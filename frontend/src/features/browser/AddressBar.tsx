@@ -1,5 +1,5 @@
 import { ArrowLeft, ArrowRight, Camera, Monitor, Moon, RotateCw, Server, SquareDashedMousePointer, Sun, X } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { BrowserState } from "../../api/browser-messages";
 import { addressParts } from "../../model/browser/place";
@@ -47,6 +47,7 @@ export function AddressBar({ pane, state }: { pane: BrowserPane; state: BrowserS
 function Address({ pane, url, host }: { pane: BrowserPane; url: string; host: boolean }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [inside, setInside] = useState(false);
+  const fresh = useRef(false);
   const text = url === "about:blank" ? "" : url;
   const shown = addressParts(url);
   const quiet = !inside && typed === null && text !== "";
@@ -68,11 +69,17 @@ function Address({ pane, url, host }: { pane: BrowserPane; url: string; host: bo
         <input
           aria-label="Address" className={quiet ? "quiet" : ""} placeholder="Address, such as localhost:3000" spellCheck={false} autoComplete="off" value={typed ?? visible(text)}
           onFocus={(e) => {
-            const el = e.currentTarget;
             setInside(true);
-            requestAnimationFrame(() => el.select());
+            fresh.current = true;
+            e.currentTarget.select();
           }}
-          onChange={(e) => setTyped(e.currentTarget.value)} onBlur={() => { setTyped(null); setInside(false); }}
+          onMouseUp={(e) => { // the click that came here would put the caret
+            if (!fresh.current) return;
+            e.preventDefault();
+            e.currentTarget.select();
+            fresh.current = false;
+          }}
+          onChange={(e) => { fresh.current = false; setTyped(e.currentTarget.value); }} onBlur={() => { setTyped(null); setInside(false); }}
           onKeyDown={(e) => {
             if (e.key !== "Escape") return;
             e.stopPropagation();

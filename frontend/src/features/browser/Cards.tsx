@@ -13,9 +13,9 @@ type CardProps = { name: string; icon: ReactNode; keyboard: RefObject<HTMLElemen
 
 /** A question over the page. It takes the keyboard only from the page, or because the person has just asked for it; afterwards the page has it again. */
 function Card({ name, icon, keyboard, asked, children, onSubmit, onCancel }: CardProps) {
-  const form = useRef<HTMLFormElement>(null);
+  const card = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const el = form.current;
+    const el = card.current;
     const page = keyboard.current;
     if (asked || document.activeElement === page) el?.querySelector<HTMLElement>("input:not([type=file]),[type=submit]")?.focus();
     return () => {
@@ -23,14 +23,15 @@ function Card({ name, icon, keyboard, asked, children, onSubmit, onCancel }: Car
     };
   }, [keyboard, asked]);
   return (
-    <form
-      ref={form} className="browser-card browser-over ask" role="alertdialog" aria-label={name}
-      onSubmit={(e: FormEvent) => { e.preventDefault(); onSubmit(); }}
+    <div
+      ref={card} className="browser-card browser-over ask" role="alertdialog" aria-label={name}
       onKeyDown={(e) => { if (e.key === "Escape" && onCancel) { e.preventDefault(); e.stopPropagation(); onCancel(); } }}
     >
-      <h3>{icon} {name}</h3>
-      {children}
-    </form>
+      <form onSubmit={(e: FormEvent) => { e.preventDefault(); onSubmit(); }}>
+        <h3>{icon} {name}</h3>
+        {children}
+      </form>
+    </div>
   );
 }
 

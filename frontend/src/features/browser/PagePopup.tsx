@@ -8,6 +8,7 @@ import { toast } from "../../model/stores";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
+import { front } from "../../ui/layer";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { SafeText } from "../../ui/SafeText";
 import type { BrowserPane } from "./pane";
@@ -36,7 +37,8 @@ function PopupMenu({ pane, state, popup, place }: { pane: BrowserPane; state: Br
   }, []);
   const change = (on: boolean) => {
     setOpen(on);
-    if (!on && pane.store.getState().closed < popup.id) pane.answerPopup(popup.id);
+    // What was chosen runs once the keyboard is back, and answers first.
+    if (!on) front.after(() => pane.store.getState().closed < popup.id && pane.answerPopup(popup.id));
   };
   return (
     <Menu
@@ -96,17 +98,18 @@ function ValueCard({ pane, popup, place }: { pane: BrowserPane; popup: BrowserPo
     pane.focusPage();
   };
   return (
-    <form
+    <div
       className="browser-card browser-over value" role="dialog" aria-label={NAMES[popup.input]} style={{ left: place.left, top: place.top + place.height + 4 }}
-      onSubmit={(e) => { e.preventDefault(); pane.answerPopup(popup.id, { value }); pane.focusPage(); }}
       onKeyDown={(e) => { if (e.key === "Escape") { e.preventDefault(); e.stopPropagation(); close(); } }}
     >
+      <form onSubmit={(e) => { e.preventDefault(); pane.answerPopup(popup.id, { value }); pane.focusPage(); }}>
       {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the person has just asked for it */}
       <input autoFocus className="field" type={popup.input} aria-label={NAMES[popup.input]} value={value} onChange={(e) => setValue(e.currentTarget.value)} />
       <div className="browser-card-foot">
         <Button look="small primary" type="submit">Choose</Button>
         <Button look="small" onClick={close}>Cancel</Button>
       </div>
-    </form>
+      </form>
+    </div>
   );
 }

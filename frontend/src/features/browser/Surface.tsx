@@ -90,7 +90,8 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
   }, []);
 
   function onPointer(e: PointerEvent<HTMLDivElement>, kind: "mousedown" | "mouseup" | "mousemove") {
-    if (e.target instanceof Element && e.target.closest(".browser-over")) return; // a card over the page
+    // A card over the page, or a menu, whose events come here by React's tree alone.
+    if (!(e.target instanceof Element) || e.target.closest(".browser-over") || !e.currentTarget.contains(e.target)) return;
     const p = at(e);
     if (!p || !running) return;
     if (picking) {

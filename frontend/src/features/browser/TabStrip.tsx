@@ -53,7 +53,7 @@ export function TabStrip({ pane, tabs }: { pane: BrowserPane; tabs: BrowserTab[]
                 <Icon tab={t} />
                 <span className="browser-tab-name"><SafeText text={named(t)} /></span>
               </button>
-              <button type="button" className="browser-tab-close" tabIndex={-1} aria-label={`Close ${named(t)}`} title="Close" onClick={() => close(t)}><X size={12} aria-hidden /></button>
+              <span className="browser-tab-close" aria-hidden title="Close (Delete)" onClick={() => close(t)}><X size={12} /></span>
             </span>
           ))}
         </div>
