@@ -51,10 +51,10 @@ func (c *session) agent(ctx context.Context, of core.RunID, a core.BrowserAction
 	// A caller that goes away leaves no half of an act behind.
 	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
 	defer cancel()
-	began := c.film.begins()
+	began, before := c.film.begins(), shown(run)
 	res := run.Driver.Do(actx, a)
 	c.use()
-	c.note(a, res)
+	c.note(a, res, shown(run) == before)
 	c.film.acted(run, of, a, res, began)
 	if told {
 		if res.Error != "" {
@@ -124,14 +124,29 @@ func (c *session) use() {
 	c.mu.Unlock()
 }
 
-// note keeps what the agent did, for panes.
-func (c *session) note(a core.BrowserAction, res core.BrowserResult) {
+// shown is the page that panes show.
+func shown(run *Running) string {
+	for _, t := range run.Page.Tabs() {
+		if t.Active {
+			return t.ID + " " + t.URL
+		}
+	}
+	return ""
+}
+
+// note keeps what the agent did, for panes. The place where it did it counts only while the
+// page is still the same.
+func (c *session) note(a core.BrowserAction, res core.BrowserResult, here bool) {
 	text := deedOf(a, res.Target)
 	if text == "" {
 		return
 	}
+	deed := &core.BrowserDeed{Text: text, At: c.s.o.Now().UnixMilli(), OK: res.Error == ""}
+	if here {
+		deed.Target = res.Target
+	}
 	c.mu.Lock()
-	c.deed = &core.BrowserDeed{Text: text, At: c.s.o.Now().UnixMilli(), OK: res.Error == "", Target: res.Target}
+	c.deed = deed
 	c.mu.Unlock()
 	c.touch()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"loop/backend/core"
 )
@@ -33,14 +34,24 @@ type Viewer struct {
 	state  *core.BrowserState // not taken yet
 	newest *core.BrowserFrame // not taken yet
 	number uint32             // of newest
+	came   time.Time          // newest; zero for a still
 	flying []flight
 	closed bool
+	drawer drawer
+}
+
+// drawer is how far a pane has the console and the network's log of a Chromium; -1 where it
+// shows none of it.
+type drawer struct {
+	run              *Running
+	console, network int64
 }
 
 // flight is a frame that the pane has and has not painted.
 type flight struct {
-	id  uint32
-	ack func()
+	id   uint32
+	came time.Time
+	ack  func()
 }
 
 // Watch opens a pane on a channel's browser, and starts the browser if it does not run. The
@@ -51,7 +62,7 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 		return nil, err
 	}
 	c := s.session(ch)
-	v := &Viewer{c: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxActs)}
+	v := &Viewer{c: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxActs), drawer: drawer{nil, -1, -1}}
 	if !set.Enabled {
 		v.setState(core.BrowserState{Phase: core.BrowserOff, Driver: core.DriverNobody, Tabs: []core.BrowserTab{}})
 		return v, nil
@@ -130,13 +141,16 @@ func (v *Viewer) forget() {
 }
 
 // offer keeps a frame until the pane can take it; a newer one takes its place.
-func (v *Viewer) offer(id uint32, f core.BrowserFrame) {
+func (v *Viewer) offer(id uint32, came time.Time, f core.BrowserFrame) {
+	if f.Sharp {
+		came = time.Time{}
+	}
 	v.mu.Lock()
 	old := v.newest
 	if v.closed {
 		old = &f
 	} else {
-		v.newest, v.number = &f, id
+		v.newest, v.number, v.came = &f, id, came
 	}
 	v.mu.Unlock()
 	if old != nil {
@@ -183,7 +197,7 @@ func (v *Viewer) Next(ctx context.Context) (core.BrowserUpdate, error) {
 		case v.newest != nil && len(v.flying) < maxFlying:
 			f := v.newest
 			v.newest = nil
-			v.flying = append(v.flying, flight{v.number, f.Ack})
+			v.flying = append(v.flying, flight{v.number, v.came, f.Ack})
 			u := core.BrowserUpdate{Type: "frame", Frame: f, FrameID: v.number}
 			v.mu.Unlock()
 			return u, nil
@@ -209,6 +223,9 @@ func (v *Viewer) painted(id uint32) {
 	v.mu.Unlock()
 	for _, f := range done {
 		f.ack()
+		if !f.came.IsZero() {
+			v.c.painted(f.id, f.came)
+		}
 	}
 	v.signal()
 }
@@ -239,9 +256,9 @@ func (v *Viewer) Handle(m core.BrowserCommand) {
 		c.mu.Unlock()
 		c.touch()
 	case "drawer":
-		v.drawer(m)
-	case "copy":
-		v.begin(func(ctx context.Context) { v.copyOut(ctx) })
+		v.open(m)
+	case "copy", "cut":
+		v.begin(func(ctx context.Context) { v.copyOut(ctx, m.Type == "cut") })
 	case "reset":
 		v.begin(func(ctx context.Context) {
 			if err := c.reset(ctx); err != nil {
@@ -340,7 +357,7 @@ func (v *Viewer) input(in core.BrowserInput) {
 }
 
 // quiet are the acts of a person that drive nothing.
-var quiet = map[string]bool{"element_at": true, "screenshot": true, "find_text": true}
+var quiet = map[string]bool{"element_at": true, "parent_of": true, "child_of": true, "screenshot": true, "find_text": true}
 
 // act does what a button of the pane says.
 func (v *Viewer) act(m core.BrowserCommand) {
@@ -364,22 +381,49 @@ func (v *Viewer) act(m core.BrowserCommand) {
 	})
 }
 
-// drawer answers with what is newer in the console and the network's log.
-func (v *Viewer) drawer(m core.BrowserCommand) {
+// open shows the console or the network's log from a number on, and what comes to it until
+// another such message.
+func (v *Viewer) open(m core.BrowserCommand) {
+	from := func(after *int64) int64 {
+		if after == nil {
+			return -1
+		}
+		return max(*after, -1)
+	}
 	run := v.running()
-	if run == nil {
+	v.mu.Lock()
+	v.drawer = drawer{run, from(m.ConsoleAfter), from(m.NetworkAfter)}
+	v.mu.Unlock()
+	v.follow()
+}
+
+// follow sends what is newer in the open drawer.
+func (v *Viewer) follow() {
+	run := v.running()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	d := &v.drawer
+	if run == nil || d.console < 0 && d.network < 0 || len(v.out) >= maxAnswers {
 		return
 	}
-	if after := m.ConsoleAfter; after != nil && *after >= 0 {
-		if lines := run.Page.Console(*after); len(lines) > 0 {
-			v.say(core.BrowserUpdate{Type: "console", Lines: lines})
+	if d.run != run { // another Chromium counts from the beginning
+		*d = drawer{run, min(d.console, 0), min(d.network, 0)}
+	}
+	if d.console >= 0 {
+		if lines := run.Page.Console(d.console); len(lines) > 0 {
+			d.console = lines[len(lines)-1].Seq
+			v.out = append(v.out, core.BrowserUpdate{Type: "console", Lines: lines})
 		}
 	}
-	if after := m.NetworkAfter; after != nil && *after >= 0 {
-		if list := run.Page.Requests(*after); len(list) > 0 {
-			v.say(core.BrowserUpdate{Type: "network", Requests: list})
+	if d.network >= 0 {
+		if list := run.Page.Requests(d.network); len(list) > 0 {
+			for _, r := range list {
+				d.network = max(d.network, r.Rev)
+			}
+			v.out = append(v.out, core.BrowserUpdate{Type: "network", Requests: list})
 		}
 	}
+	v.signal()
 }
 
 // selected is what is marked on the page, in a field or in its text.
@@ -387,8 +431,9 @@ const selected = `(() => { const a = document.activeElement; ` +
 	`if (a && typeof a.value === "string" && typeof a.selectionStart === "number") return a.value.slice(a.selectionStart, a.selectionEnd); ` +
 	`return String(getSelection()); })()`
 
-// copyOut brings what is marked on the page to the person's clipboard.
-func (v *Viewer) copyOut(ctx context.Context) {
+// copyOut brings what is marked on the page to the person's clipboard, and then has the page
+// cut it out.
+func (v *Viewer) copyOut(ctx context.Context, cut bool) {
 	run := v.running()
 	if run == nil {
 		return
@@ -407,7 +452,13 @@ func (v *Viewer) copyOut(ctx context.Context) {
 	if json.Unmarshal([]byte(text), &quoted) == nil {
 		text = quoted
 	}
-	if text != "" {
-		v.say(core.BrowserUpdate{Type: "clipboard", Text: text})
+	if text == "" {
+		return
+	}
+	v.say(core.BrowserUpdate{Type: "clipboard", Text: text})
+	if cut {
+		for _, kind := range []string{core.InputKey, core.InputKeyUp} {
+			v.input(core.BrowserInput{Kind: kind, Key: "x", Code: "KeyX", KeyCode: 'X', Modifiers: core.ModifierCtrl})
+		}
 	}
 }

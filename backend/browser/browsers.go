@@ -33,6 +33,8 @@ type Page interface {
 	Downloads() []core.BrowserDownload
 	Console(after int64) []core.BrowserLine
 	Requests(after int64) []core.BrowserRequest
+	Popup() (core.BrowserPopup, bool)
+	Cursor() string
 }
 
 // Running is a Chromium that was started. Close ends it and everything of it.
@@ -99,9 +101,6 @@ const (
 	// portsEvery is the pace at which the ports of agents are looked at while a pane shows
 	// them: a look costs a millisecond or two.
 	portsEvery = 3 * time.Second
-	// castQuality is of the JPEGs of a moving page: 60 is 145 to 220 KB at 1280×720 and
-	// reaches 58 frames a second, measured; a still is sent sharp.
-	castQuality = 60
 )
 
 // Service has the browsers of all channels. Methods may be called from any goroutine.

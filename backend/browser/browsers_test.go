@@ -22,6 +22,8 @@ type fakeChrome struct {
 	inputs  []core.BrowserInput
 	views   []core.BrowserView
 	cast    bool
+	quality int
+	path    string // of the page
 	watched []bool
 	closed  int
 	done    chan struct{}
@@ -58,10 +60,10 @@ func (f *fakeChrome) SetView(v core.BrowserView) error {
 	f.views = append(f.views, v)
 	return nil
 }
-func (f *fakeChrome) Cast(on bool, _ int) {
+func (f *fakeChrome) Cast(on bool, quality int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.cast = on
+	f.cast, f.quality = on, quality
 }
 func (f *fakeChrome) Still(context.Context, int) ([]byte, error) {
 	f.mu.Lock()
@@ -71,12 +73,25 @@ func (f *fakeChrome) Still(context.Context, int) ([]byte, error) {
 }
 func (f *fakeChrome) Done() <-chan struct{} { return f.done }
 func (f *fakeChrome) Tabs() []core.BrowserTab {
-	return []core.BrowserTab{{ID: "t", URL: "http://localhost:8080/", Active: true}}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return []core.BrowserTab{{ID: "t", URL: "http://localhost:8080/" + f.path, Active: true}}
 }
-func (f *fakeChrome) Dialog() (core.BrowserDialog, bool)   { return core.BrowserDialog{}, false }
 func (f *fakeChrome) Chooser() (core.BrowserChooser, bool) { return core.BrowserChooser{}, false }
 func (f *fakeChrome) Downloads() []core.BrowserDownload    { return nil }
-func (f *fakeChrome) Console(int64) []core.BrowserLine     { return f.console }
+func (f *fakeChrome) Popup() (core.BrowserPopup, bool)     { return core.BrowserPopup{}, false }
+func (f *fakeChrome) Cursor() string                       { return "" }
+func (f *fakeChrome) Dialog() (core.BrowserDialog, bool)   { return core.BrowserDialog{}, false }
+func (f *fakeChrome) Console(after int64) (out []core.BrowserLine) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.console {
+		if l.Seq > after {
+			out = append(out, l)
+		}
+	}
+	return out
+}
 func (f *fakeChrome) Requests(int64) []core.BrowserRequest { return nil }
 
 // now is whether it was closed, how often, and whether it casts.

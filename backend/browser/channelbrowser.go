@@ -43,6 +43,8 @@ type session struct {
 	still   *core.BrowserFrame
 	moved   uint32 // of the last frame that was not the sharp still of the one before
 	film    *film
+	seen    uint32 // number of the last frame that a pane has painted
+	pace    castPace
 }
 
 func newSession(s *Service, ch core.ChannelID) *session {
@@ -79,12 +81,12 @@ func (c *session) step(text string) {
 // watchers tells Chromium whether somebody looks.
 func (c *session) watchers() {
 	c.mu.Lock()
-	run, on := c.run, len(c.viewers) > 0
+	run, on, quality := c.run, len(c.viewers) > 0, c.pace.quality()
 	c.mu.Unlock()
 	if run == nil {
 		return
 	}
-	run.Driver.Cast(on, castQuality)
+	run.Driver.Cast(on, quality)
 	c.s.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.s.ctx), actTimeout)
 		defer cancel()
@@ -110,8 +112,27 @@ func (c *session) show(f core.BrowserFrame) {
 	if len(viewers) == 0 {
 		ack()
 	}
+	now := c.s.o.Now()
 	for _, v := range viewers {
-		v.offer(id, f)
+		v.offer(id, now, f)
+	}
+}
+
+// painted is told that a pane has painted a frame that came at a time. The quickest pane
+// counts.
+func (c *session) painted(id uint32, came time.Time) {
+	now := c.s.o.Now()
+	c.mu.Lock()
+	first := int32(id-c.seen) > 0 // ids wrap around
+	if first {
+		c.seen = id
+	}
+	run := c.run
+	other := first && c.pace.painted(now.Sub(came), now)
+	quality := c.pace.quality()
+	c.mu.Unlock()
+	if other && run != nil {
+		run.Driver.Cast(true, quality)
 	}
 }
 
@@ -146,6 +167,12 @@ func (c *session) state() core.BrowserState {
 		st.Chooser = &ch
 	}
 	st.Downloads = run.Page.Downloads()
+	if st.Driver == core.DriverPerson { // an agent's clicks open nothing for the person
+		if p, open := run.Page.Popup(); open {
+			st.Popup = &p
+		}
+	}
+	st.Cursor = run.Page.Cursor()
 	for _, l := range run.Page.Console(0) {
 		if l.Level == "error" {
 			st.Errors++
@@ -185,10 +212,14 @@ func (c *session) tell() {
 		if watched {
 			st := c.state()
 			c.mu.Lock()
-			for _, v := range c.viewers {
+			viewers := slices.Clone(c.viewers)
+			for _, v := range viewers {
 				v.setState(st)
 			}
 			c.mu.Unlock()
+			for _, v := range viewers {
+				v.follow()
+			}
 		}
 		due.Reset(c.untilNext())
 	}

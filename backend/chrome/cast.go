@@ -62,9 +62,21 @@ func (b *Browser) Cast(on bool, quality int) {
 	if c.on == on && c.quality == quality {
 		return
 	}
+	same := c.on == on
 	c.on, c.quality = on, quality
+	if same {
+		if c.session != "" { // Chromium goes on with the same pictures
+			c.start(c.session, quality)
+		}
+		return
+	}
 	c.round++
 	c.signal()
+}
+
+// start begins the pictures of a session, or goes on with another quality.
+func (c *caster) start(session string, quality int) {
+	c.b.conn.start(session, page.CommandStartScreencast, obj{"format": "jpeg", "quality": quality, "everyNthFrame": 1}, nil)
 }
 
 // again begins the cast anew: the tab or its size is another one.
@@ -152,7 +164,7 @@ func (c *caster) run() {
 			continue
 		}
 		c.mu.Lock()
-		now, on, quality := c.round, c.on, c.quality
+		now, on := c.round, c.on
 		frames := c.frames
 		c.frames = nil
 		c.mu.Unlock()
@@ -161,7 +173,7 @@ func (c *caster) run() {
 			for _, f := range frames {
 				c.acknowledge(f)
 			}
-			c.begin(ctx, on, quality)
+			c.begin(ctx, on)
 			if on { // an empty page that was never drawn sends nothing by itself
 				due = true
 				rest.Reset(restAfter)
@@ -197,7 +209,7 @@ func decodePicture(data []byte) ([]byte, error) {
 }
 
 // begin ends the cast of the tab before, and starts that of the active one.
-func (c *caster) begin(ctx context.Context, on bool, quality int) {
+func (c *caster) begin(ctx context.Context, on bool) {
 	b := c.b
 	c.mu.Lock()
 	old := c.session
@@ -220,11 +232,11 @@ func (c *caster) begin(ctx context.Context, on bool, quality int) {
 	if err := b.conn.call(short, nil, "", target.CommandAttachToTarget, obj{"targetId": t.id, "flatten": true}, &got); err != nil {
 		return
 	}
-	c.mu.Lock()
-	c.session = got.SessionID
-	c.mu.Unlock()
 	b.conn.start(got.SessionID, page.CommandEnable, nil, nil)
-	b.conn.start(got.SessionID, page.CommandStartScreencast, obj{"format": "jpeg", "quality": quality, "everyNthFrame": 1}, nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session = got.SessionID
+	c.start(got.SessionID, c.quality) // it may have changed meanwhile
 }
 
 // still is one sharp picture of a page at rest; nil if there is none.

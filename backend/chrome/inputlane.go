@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"time"
+	"unicode/utf16"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -131,6 +132,9 @@ func (l *inputLane) send(in core.BrowserInput) {
 		b.mu.Unlock()
 		return
 	}
+	if in.Kind == core.InputDown || in.Kind == core.InputScroll {
+		t.dismiss()
+	}
 	commands := t.movement(in)
 	session := t.session
 	b.mu.Unlock()
@@ -201,6 +205,9 @@ func (t *tab) movement(in core.BrowserInput) []command {
 			return nil
 		}
 		return []command{{input.CommandInsertText, obj{"text": in.Text}}}
+	case core.InputCompose:
+		n := len(utf16.Encode([]rune(in.Text)))
+		return []command{{"Input.imeSetComposition", obj{"text": in.Text, "selectionStart": n, "selectionEnd": n}}}
 	case core.InputTouch:
 		points := []obj{{"x": in.X, "y": in.Y}}
 		kind := map[string]string{"start": "touchStart", "move": "touchMove", "end": "touchEnd"}[in.Button]

@@ -29,6 +29,7 @@ var handlers = map[string]handler{
 	"Fetch.requestPaused":                        {kept, (*Browser).requestPaused},
 	"Browser.downloadWillBegin":                  {kept, (*Browser).downloadBegan},
 	"Browser.downloadProgress":                   {kept, (*Browser).downloadProgressed},
+	"Runtime.bindingCalled":                      {kept, (*Browser).bindingCalled},
 	"Runtime.consoleAPICalled":                   {logged, (*Browser).consoleCalled},
 	"Runtime.exceptionThrown":                    {logged, (*Browser).exceptionThrown},
 	"Log.entryAdded":                             {logged, (*Browser).logAdded},
@@ -91,6 +92,7 @@ func (b *Browser) navigated(e event) {
 		b.emulate(t)
 	}
 	t.refs.forget()
+	t.popup, t.cursor = nil, ""
 	t.pointer.lost()
 	t.release()
 	b.scout(t)

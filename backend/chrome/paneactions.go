@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/page"
@@ -43,28 +44,35 @@ var paneActions = []action{
 		}
 		return t.target(ctx, n)
 	})},
+	{name: "answer_popup", pane: true, aside: true, run: on(answerPopup)},
 	{name: "parent_of", pane: true, aside: true,
 		run: relative(`function() { return this.parentElement || (this.getRootNode().host) || this }`)},
 	{name: "child_of", pane: true, aside: true, run: relative(`function() { return this.firstElementChild || this }`)},
 }
 
+// findText marks the next place of a text. Its result is how often the text is on the page,
+// at most 1000.
 func findText(ctx context.Context, _ *Browser, t *tab, p struct {
 	Query string `json:"query" needs:"yes"`
 	Back  bool   `json:"back"`
 }) (result, error) {
 	const find = `(q, back) => {
 		if (!window.find(q, false, back, true, false, true, false)) return null;
-		const s = getSelection(); if (!s.rangeCount) return [0, 0, 0, 0];
-		const r = s.getRangeAt(0).getBoundingClientRect(); return [r.x, r.y, r.width, r.height];
+		const s = getSelection(); if (!s.rangeCount) return [0, 0, 0, 0, 1];
+		const r = s.getRangeAt(0).getBoundingClientRect();
+		const all = (document.body?.innerText ?? "").slice(0, 2000000).toLowerCase(), what = q.toLowerCase();
+		let n = 0; for (let i = all.indexOf(what); i >= 0 && n < 1000; i = all.indexOf(what, i + what.length)) n++;
+		return [r.x, r.y, r.width, r.height, n];
 	}`
 	var at []float64
 	if err := t.ask(ctx, find, &at, clip(p.Query, 1000), p.Back); err != nil {
 		return result{}, err
 	}
-	if len(at) != 4 {
-		return say("Not found."), nil
+	if len(at) != 5 {
+		return say("0"), nil
 	}
-	return result{Result: "Found.", Target: &core.BrowserTarget{X: at[0], Y: at[1], Width: at[2], Height: at[3]}}, nil
+	// What is in a frame is found, and not counted.
+	return result{Result: strconv.Itoa(max(int(at[4]), 1)), Target: &core.BrowserTarget{X: at[0], Y: at[1], Width: at[2], Height: at[3]}}, nil
 }
 
 // nodeAt is the element at a place of the viewport, also inside frames.
@@ -146,6 +154,33 @@ const selector = `function() {
 	return parts.join(" > ");
 }`
 
+// textLook is how the text of an element looks: its size, colour and contrast; null where
+// it has no text of its own.
+const textLook = `function() {
+	let e = this;
+	if (e.nodeType !== 1) e = e.parentElement;
+	if (!e || !(e.value || Array.from(e.childNodes).some(n => n.nodeType === 3 && n.data.trim()))) return null;
+	const rgb = c => { const m = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(c);
+		return m && [+m[1], +m[2], +m[3], m[4] === undefined ? 1 : +m[4]] };
+	const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
+	const style = getComputedStyle(e), ink = rgb(style.color);
+	if (!ink) return null;
+	const layers = [];
+	let sure = true;
+	for (let n = e; n; n = n.parentElement || n.getRootNode().host) {
+		const s = getComputedStyle(n), c = rgb(s.backgroundColor);
+		if (s.backgroundImage !== "none" || !c) { sure = false; break }
+		if (c[3] > 0) layers.push(c);
+		if (c[3] === 1) break;
+	}
+	const paper = layers.reduceRight((under, c) => over(c, under), [255, 255, 255, 1]), seen = over(ink, paper);
+	const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+	const [a, b] = [light(seen), light(paper)].sort((x, y) => y - x);
+	return {size: parseFloat(style.fontSize), contrast: sure ? Math.round((a + 0.05) / (b + 0.05) * 10) / 10 : 0,
+		color: "#" + seen.slice(0, 3).map(v => Math.round(v).toString(16).padStart(2, "0")).join("")};
+}`
+
 // target describes an element for whoever points at it, and gives it a ref.
 func (t *tab) target(ctx context.Context, n node) (result, error) {
 	var got struct {
@@ -164,6 +199,12 @@ func (t *tab) target(ctx context.Context, n node) (result, error) {
 		return result{}, err
 	}
 	to.Selector = clip(css, 500)
+	if err := t.askNode(ctx, n, textLook, &to.Text); err != nil {
+		return result{}, err
+	}
+	if to.Text != nil {
+		to.Text.Color = clip(to.Text.Color, 7)
+	}
 	t.b.mu.Lock()
 	to.Ref = t.refs.number(ref{n, to.Role, to.Name})
 	t.b.mu.Unlock()

@@ -48,6 +48,8 @@ type tab struct {
 	console  consoleLog
 	network  networkLog
 	pointer  pointer
+	popup    *popup // that the page would show in a window of its own
+	cursor   string
 	scouting bool // a goroutine looks at history and icon
 	again    bool // and shall look again
 }
@@ -242,6 +244,7 @@ func (b *Browser) prepareFrame(session string) {
 	post("Runtime.enable", nil)
 	post("Runtime.runIfWaitingForDebugger", nil) // a popup's opener stands still until then, although nobody asked for that
 	post("Log.enable", nil)
+	b.watchPopups(session)
 	post("Network.enable", obj{"maxTotalBufferSize": 1 << 20, "maxResourceBufferSize": 256 << 10, "maxPostDataSize": 0})
 }
 

@@ -63,14 +63,22 @@ type BrowserResult struct {
 
 // BrowserTarget is a place on a page. The box is in CSS pixels of the viewport.
 type BrowserTarget struct {
-	Role     string  `json:"role,omitempty"`
-	Name     string  `json:"name,omitempty"`
-	Selector string  `json:"selector,omitempty"` // CSS, as short as it still names this one
-	Ref      int     `json:"ref,omitempty"`
-	X        float64 `json:"x"`
-	Y        float64 `json:"y"`
-	Width    float64 `json:"width"`
-	Height   float64 `json:"height"`
+	Role     string       `json:"role,omitempty"`
+	Name     string       `json:"name,omitempty"`
+	Selector string       `json:"selector,omitempty"` // CSS, as short as it still names this one
+	Ref      int          `json:"ref,omitempty"`
+	Text     *BrowserText `json:"text,omitempty"`
+	X        float64      `json:"x"`
+	Y        float64      `json:"y"`
+	Width    float64      `json:"width"`
+	Height   float64      `json:"height"`
+}
+
+// BrowserText is how the text of an element looks.
+type BrowserText struct {
+	Size     float64 `json:"size"`               // in CSS pixels
+	Color    string  `json:"color"`              // #rrggbb
+	Contrast float64 `json:"contrast,omitempty"` // with what is behind it, as WCAG has it; 0 where a picture is
 }
 
 // NotConnected is the title of the page that stands in for one that a browser's way out
@@ -79,14 +87,15 @@ const NotConnected = "Loop did not connect"
 
 // Kinds of BrowserInput.
 const (
-	InputMove   = "mousemove"
-	InputDown   = "mousedown"
-	InputUp     = "mouseup"
-	InputScroll = "scroll"
-	InputKey    = "keydown" // with Text: what the key writes
-	InputKeyUp  = "keyup"
-	InputText   = "text"  // typed by an input method, or pasted
-	InputTouch  = "touch" // Button is start, move or end
+	InputMove    = "mousemove"
+	InputDown    = "mousedown"
+	InputUp      = "mouseup"
+	InputScroll  = "scroll"
+	InputKey     = "keydown" // with Text: what the key writes
+	InputKeyUp   = "keyup"
+	InputText    = "text"    // typed by an input method, or pasted
+	InputCompose = "compose" // what an input method shows so far; text ends it
+	InputTouch   = "touch"   // Button is start, move or end
 )
 
 // Modifiers of a BrowserInput, as the DevTools protocol counts them.
@@ -139,6 +148,30 @@ type BrowserDialog struct {
 	Message string `json:"message"`
 	Default string `json:"default,omitempty"`
 	URL     string `json:"url"`
+}
+
+// BrowserPopup is what a page would show in a window of its own, which a Chromium without a
+// screen does not draw. The box is in CSS pixels of its frame. All of it is the page's word.
+type BrowserPopup struct {
+	ID       int64           `json:"id"`
+	Kind     string          `json:"kind"` // select, input, menu
+	X        float64         `json:"x"`
+	Y        float64         `json:"y"`
+	Width    float64         `json:"width"`
+	Height   float64         `json:"height"`
+	Options  []BrowserOption `json:"options,omitempty"`  // select; at most 300
+	Input    string          `json:"input,omitempty"`    // input: color, date, time …
+	Value    string          `json:"value,omitempty"`    // input: what it has
+	Link     string          `json:"link,omitempty"`     // menu: where what was clicked leads
+	Editable bool            `json:"editable,omitempty"` // menu: text can be typed there
+}
+
+// BrowserOption is one choice of a select.
+type BrowserOption struct {
+	Label    string `json:"label"`
+	Group    string `json:"group,omitempty"`
+	Disabled bool   `json:"disabled,omitempty"`
+	Chosen   bool   `json:"chosen,omitempty"`
 }
 
 // BrowserLine is one message of a page's console.

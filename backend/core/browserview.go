@@ -65,6 +65,8 @@ type BrowserState struct {
 	Downloads []BrowserDownload `json:"downloads,omitempty"` // newest last
 	Ports     []BrowserPort     `json:"ports,omitempty"`     // by number
 	Mode      string            `json:"mode,omitempty"`      // BrowserInDocker or BrowserOnHost
+	Popup     *BrowserPopup     `json:"popup,omitempty"`     // only while the person drives
+	Cursor    string            `json:"cursor,omitempty"`    // of CSS, where the mouse is
 }
 
 // BrowserCommand is one message of a pane. Which fields count is Type's.

@@ -16,6 +16,8 @@ import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./axe.mjs";
 import "./footage.mjs";
+import "./browser-pane.mjs";
+import "./browser-tools.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";

@@ -6,6 +6,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
 import { failedRun, flakyTest, long } from "./history.mjs";
+import { Browsers } from "./browsers.mjs";
 import { Gate } from "./gate.mjs";
 import { branchCalls } from "./branches.mjs";
 import { Settings } from "./settings.mjs";
@@ -124,6 +125,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   const settings = new Settings(world);
   const terminals = new Terminals(world);
   const gate = new Gate(world);
+  const browsers = new Browsers();
   world.gate = gate;
   play.gate = gate;
   const footage = new Footage(world);
@@ -177,6 +179,11 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
       return footage.serve(url, res, json);
     }
+    if (url.pathname === "/api/browser/files") {
+      if (req.headers.authorization !== `Bearer ${token}` || req.method !== "POST") return json(401, { code: "denied", cause: "No valid key." });
+      const answer = await browsers.take(url.searchParams, req);
+      return json(answer.path ? 200 : 400, answer);
+    }
     const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
     try {
       const data = await readFile(join(dist, file));
@@ -200,6 +207,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
     }
     wss.handleUpgrade(req, socket, head, (ws) => {
       if (new URL(req.url, "http://x").pathname === "/api/ws/terminal") return terminals.serve(ws);
+      if (new URL(req.url, "http://x").pathname === "/api/ws/browser") return browsers.serve(ws);
       sockets.add(ws);
       const send = (batch) => ws.send(JSON.stringify(batch));
       const missed = world.missed(new URL(req.url, "http://x").searchParams);
@@ -211,13 +219,13 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, footage, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, browsers, footage, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
-    down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); },
+    down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); },
     up() { state.accept = true; },
     /** Cuts the event sockets only: the page comes back and goes on where it was. */
     cut(code = 1001) { for (const s of sockets) s.close(code); },
     channel: (name) => [...world.channels.values()].find((c) => c.name === name),
-    async close() { play.leave(); for (const s of sockets) s.terminate(); terminals.cut(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
+    async close() { play.leave(); for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
   };
 }

@@ -14,6 +14,22 @@ describe("messages of a browser", () => {
     expect(u.state.tabs[1]).toMatchObject({ target_id: "" });
     expect(u.state.deed?.target).toMatchObject({ width: 3 });
   });
+  it("take nothing from a page but what they know", () => {
+    const u = readUpdate(JSON.stringify({
+      type: "state",
+      state: {
+        popup: { id: 4, kind: "select", options: [{ label: "One", chosen: true }, 7], link: "javascript:1" }, cursor: "url(x)", chooser: { multiple: true, accept: "image/*" }, mode: "other",
+        downloads: [{ id: "d", name: "a.zip", bytes: 5, total: 10, state: "odd" }], ports: [{ port: 8080, url: "http://localhost:8080/", process: "node" }, { port: 1, url: "javascript:1" }],
+        deed: { text: "x", target: { text: { size: 13, color: "#f5c08a", contrast: 9.9 } } },
+      },
+    }));
+    if (u?.type !== "state") throw new Error("no state");
+    expect(u.state.popup).toMatchObject({ id: 4, kind: "select", link: "", options: [{ label: "One", chosen: true, disabled: false }, { label: "" }] });
+    expect(u.state).toMatchObject({ cursor: "", chooser: { multiple: true, accept: "image/*" }, mode: "docker", downloads: [{ state: "refused" }], ports: [{ port: 8080 }] });
+    expect(u.state.deed?.target?.text).toEqual({ size: 13, color: "#f5c08a", contrast: 9.9 });
+    const odd = readUpdate(JSON.stringify({ type: "state", state: { popup: { kind: "window" }, deed: { target: { text: { color: "red;x" } } } } }));
+    expect(odd).toMatchObject({ state: { popup: null, chooser: null, deed: { target: { text: null } } } });
+  });
   it.each(["", "[]", "null", "{", '{"type":"other"}', '{"type":7}'])("%s is none", (raw) => expect(readUpdate(raw)).toBeNull());
   it("bound their lists", () => {
     const u = readUpdate(JSON.stringify({ type: "console", lines: Array.from({ length: 5000 }, (_, seq) => ({ seq })) }));

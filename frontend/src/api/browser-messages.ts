@@ -3,21 +3,31 @@
 import type { Failure } from "./types";
 
 export type BrowserTab = { target_id: string; title: string; url: string; icon: string; active: boolean; loading: boolean; crashed: boolean; back: boolean; forward: boolean };
-export type BrowserTarget = { role: string; name: string; selector: string; ref: number; x: number; y: number; width: number; height: number };
+export type BrowserText = { size: number; color: string; contrast: number };
+export type BrowserTarget = { role: string; name: string; selector: string; ref: number; text: BrowserText | null; x: number; y: number; width: number; height: number };
 export type BrowserView = { width: number; height: number; scale: number; mobile: boolean; dark: boolean; network: "" | "offline" | "slow"; zoom: number };
 export type BrowserDialog = { kind: string; message: string; default: string };
 export type BrowserDeed = { text: string; at: number; ok: boolean; target: BrowserTarget | null };
 export type BrowserLine = { seq: number; time: number; level: string; text: string; source: string };
 export type BrowserRequest = { seq: number; rev: number; time: number; method: string; url: string; kind: string; status: number; error: string; bytes: number; ms: number };
+export type BrowserOption = { label: string; group: string; disabled: boolean; chosen: boolean };
+/** What the page would show in a window of its own, which a Chromium without a screen does not draw. */
+export type BrowserPopup = {
+  id: number; kind: "select" | "input" | "menu"; x: number; y: number; width: number; height: number; options: BrowserOption[]; input: string; value: string; link: string; editable: boolean;
+};
+export type BrowserChooser = { multiple: boolean; accept: string };
+export type BrowserDownload = { id: string; name: string; bytes: number; total: number; state: "running" | "done" | "refused"; path: string; why: string; at: number };
+export type BrowserPort = { port: number; url: string; process: string };
 export type BrowserPhase = "idle" | "starting" | "running" | "crashed" | "off";
 export type BrowserDriver = "nobody" | "agent" | "person";
 export type BrowserState = {
   phase: BrowserPhase; step: string; sinceMs: number; failure: Failure | null; driver: BrowserDriver; waitingMs: number;
   tabs: BrowserTab[]; dialog: BrowserDialog | null; deed: BrowserDeed | null; errors: number; requests: number; view: BrowserView; notices: string[];
+  popup: BrowserPopup | null; cursor: string; chooser: BrowserChooser | null; downloads: BrowserDownload[]; ports: BrowserPort[]; mode: "docker" | "host";
 };
 export type BrowserResult = { result: string; error: string; image: string; target: BrowserTarget | null };
 export type BrowserInput = {
-  kind: "mousemove" | "mousedown" | "mouseup" | "scroll" | "keydown" | "keyup" | "text" | "touch";
+  kind: "mousemove" | "mousedown" | "mouseup" | "scroll" | "keydown" | "keyup" | "text" | "compose" | "touch";
   x?: number; y?: number; button?: string; click_count?: number; delta_x?: number; delta_y?: number;
   key?: string; code?: string; key_code?: number; text?: string; modifiers?: number;
 };
@@ -28,7 +38,7 @@ export type BrowserCommand =
   | { type: "input"; input: BrowserInput }
   | { type: "act"; id: number; action: string; params?: Record<string, unknown> }
   | { type: "drawer"; console_after?: number; network_after?: number }
-  | { type: "take" | "give" | "copy" | "stop" | "restart" };
+  | { type: "take" | "give" | "copy" | "cut" | "stop" | "restart" | "reset" };
 export type BrowserUpdate =
   | { type: "state"; state: BrowserState }
   | { type: "result"; id: number; result: BrowserResult }
@@ -52,18 +62,30 @@ const yes = (v: unknown): boolean => v === true;
 const list = <T>(v: unknown, each: (f: Fields) => T): T[] => (Array.isArray(v) ? v.slice(0, MAX_LIST).map((x) => each(fields(x))) : []);
 const oneOf = <T extends string>(v: unknown, all: readonly T[], other: T): T => all.find((x) => x === v) ?? other;
 
+const box = (f: Fields) => ({ x: num(f.x), y: num(f.y), width: num(f.width), height: num(f.height) });
+
 /** An icon only as an image in the address itself: nothing is fetched for it. */
 const icon = (v: unknown) => (/^data:image\/[\w.+-]+;base64,/.test(text(v)) ? text(v) : "");
+
+/** A web address, or nothing: a person opens it by one click. */
+const web = (v: unknown) => (/^https?:\/\//i.test(text(v)) ? text(v) : "");
+const CURSOR = /^[a-z-]{1,20}$/;
 
 const tab = (f: Fields): BrowserTab => ({
   target_id: text(f.target_id), title: text(f.title), url: text(f.url), icon: icon(f.icon), active: yes(f.active), loading: yes(f.loading), crashed: yes(f.crashed),
   back: yes(f.back), forward: yes(f.forward),
 });
 
+function look(v: unknown): BrowserText | null {
+  const f = fields(v);
+  const color = /^#[0-9a-f]{6}$/i.test(text(f.color)) ? text(f.color) : "";
+  return color ? { size: num(f.size), color, contrast: num(f.contrast) } : null;
+}
+
 function target(v: unknown): BrowserTarget | null {
   if (typeof v !== "object" || v === null) return null;
   const f = fields(v);
-  return { role: text(f.role), name: text(f.name), selector: text(f.selector), ref: num(f.ref), x: num(f.x), y: num(f.y), width: num(f.width), height: num(f.height) };
+  return { role: text(f.role), name: text(f.name), selector: text(f.selector), ref: num(f.ref), text: look(f.text), ...box(f) };
 }
 
 function view(v: unknown): BrowserView {
@@ -73,6 +95,22 @@ function view(v: unknown): BrowserView {
     network: oneOf(f.network, ["", "offline", "slow"], ""), zoom: num(f.zoom) || 1,
   };
 }
+
+function popup(v: unknown): BrowserPopup | null {
+  const f = fields(v);
+  const kind = oneOf(f.kind, ["select", "input", "menu", ""], "");
+  if (kind === "") return null;
+  return {
+    id: num(f.id), kind, ...box(f), input: oneOf(f.input, ["color", "date", "month", "week", "time", "datetime-local"], "date"), value: text(f.value), link: web(f.link), editable: yes(f.editable),
+    options: list(f.options, (o) => ({ label: text(o.label), group: text(o.group), disabled: yes(o.disabled), chosen: yes(o.chosen) })),
+  };
+}
+
+const chooser = (v: unknown): BrowserChooser | null => (v ? { multiple: yes(fields(v).multiple), accept: text(fields(v).accept).slice(0, 500) } : null);
+const download = (f: Fields): BrowserDownload => ({
+  id: text(f.id), name: text(f.name), bytes: num(f.bytes), total: num(f.total), state: oneOf(f.state, ["running", "done", "refused"], "refused"), path: text(f.path), why: text(f.why), at: num(f.at),
+});
+const port = (f: Fields): BrowserPort => ({ port: num(f.port), url: web(f.url), process: text(f.process) });
 
 function state(v: unknown): BrowserState {
   const f = fields(v);
@@ -86,6 +124,8 @@ function state(v: unknown): BrowserState {
     dialog: f.dialog ? { kind: text(dialog.kind), message: text(dialog.message), default: text(dialog.default) } : null,
     deed: f.deed ? { text: text(deed.text), at: num(deed.at), ok: yes(deed.ok), target: target(deed.target) } : null,
     errors: num(f.errors), requests: num(f.requests), view: view(f.view), notices: Array.isArray(f.notices) ? f.notices.map(text) : [],
+    popup: popup(f.popup), cursor: CURSOR.test(text(f.cursor)) ? text(f.cursor) : "", chooser: chooser(f.chooser), downloads: list(f.downloads, download), ports: list(f.ports, port).filter((x) => x.url !== ""),
+    mode: oneOf(f.mode, ["docker", "host"], "docker"),
   };
 }
 

@@ -1,82 +1,93 @@
-import { ArrowLeft, ArrowRight, Camera, Ellipsis, Monitor, Moon, RotateCw, Search, Smartphone, SquareDashedMousePointer, Wifi, WifiOff, X } from "lucide-react";
-import { useState } from "react";
+import { ArrowLeft, ArrowRight, Camera, Monitor, Moon, RotateCw, Server, SquareDashedMousePointer, Sun, X } from "lucide-react";
+import { useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { BrowserState } from "../../api/browser-messages";
-import { addressParts, DEVICES } from "../../model/browser/place";
-import { Button, IconButton } from "../../ui/Button";
+import { addressParts } from "../../model/browser/place";
+import { visible } from "../../model/text";
+import { IconButton } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
-import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
+import { SafeText } from "../../ui/SafeText";
 import type { BrowserPane } from "./pane";
 import { screenshotToPrompt } from "./prompting";
-
-const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2];
+import { MoreMenu, ViewMenu } from "./ViewMenu";
 
 /** The way to other pages, and how the page is shown. */
 export function AddressBar({ pane, state }: { pane: BrowserPane; state: BrowserState | null }) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const device = useStore(pane.store, (s) => s.device);
   const picking = useStore(pane.store, (s) => s.picking);
+  const narrow = useStore(pane.store, (s) => s.narrow);
   const tab = state?.tabs.find((t) => t.active);
   const running = state?.phase === "running";
-  const shown = addressParts(tab?.url ?? "");
-  const view = state?.view;
-  const chosen = DEVICES.find((d) => d.id === device) ?? DEVICES[0];
-  const Shape = chosen.mobile ? Smartphone : Monitor;
-  const url = tab?.url === "about:blank" ? "" : (tab?.url ?? "");
+  const dark = state?.view.dark ?? false;
   return (
     <div className="browser-bar">
-      <IconButton name="Back" disabled={!tab?.back} onClick={() => void pane.act("go_back")}><ArrowLeft size={15} aria-hidden /></IconButton>
-      <IconButton name="Forward" disabled={!tab?.forward} onClick={() => void pane.act("go_forward")}><ArrowRight size={15} aria-hidden /></IconButton>
+      <IconButton name="Back" disabled={!tab?.back} onClick={() => void pane.act("go_back")}><ArrowLeft size={16} aria-hidden /></IconButton>
+      <IconButton name="Forward" disabled={!tab?.forward} onClick={() => void pane.act("go_forward")}><ArrowRight size={16} aria-hidden /></IconButton>
       {tab?.loading ? (
-        <IconButton name="Stop loading" onClick={() => void pane.act("stop")}><X size={15} aria-hidden /></IconButton>
+        <IconButton name="Stop loading" onClick={() => void pane.act("stop")}><X size={16} aria-hidden /></IconButton>
       ) : (
-        <IconButton name="Load again" disabled={!tab} onClick={() => void pane.act("reload")}><RotateCw size={15} aria-hidden /></IconButton>
+        <IconButton name="Load again" keys="F5" disabled={!tab} onClick={() => void pane.act("reload")}><RotateCw size={15} aria-hidden /></IconButton>
       )}
-      <form
-        className="browser-address" role="search"
-        onSubmit={(e) => {
-          e.preventDefault();
-          if (typed?.trim()) void pane.act("navigate", { url: typed.trim() });
-          setTyped(null);
-          pane.focusPage();
-        }}
-      >
-        {shown.chip && typed === null && <span className="browser-chip" title="Served in the agent's container">{shown.chip}</span>}
-        <input
-          aria-label="Address" placeholder="Address, such as localhost:3000" spellCheck={false} autoComplete="off" value={typed ?? url}
-          onFocus={(e) => {
-            const el = e.currentTarget;
-            requestAnimationFrame(() => el.select());
-          }}
-          onChange={(e) => setTyped(e.currentTarget.value)} onBlur={() => setTyped(null)}
-          onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()}
-        />
-      </form>
-      <Menu
-        align="end"
-        button={<Button look="small browser-view" disabled={!running} title="Size of the page"><Shape size={14} aria-hidden /> <span className="browser-wide">{chosen.name} {view?.width} × {view?.height}</span></Button>}
-      >
-        {DEVICES.map((d) => <MenuItem key={d.id} icon={d.mobile ? <Smartphone size={14} aria-hidden /> : <Monitor size={14} aria-hidden />} name={d.width ? `${d.name} ${d.width} × ${d.height}` : "Fit the pane"} onSelect={() => pane.choose(d.id)} />)}
-        <MenuLine />
-        {ZOOMS.map((z) => <MenuItem key={z} name={`Zoom ${z * 100} %${view?.zoom === z ? " ✓" : ""}`} onSelect={() => pane.layOut({ zoom: z })} />)}
-        <MenuLine />
-        <MenuItem icon={<Wifi size={14} aria-hidden />} name={`Network as it is${view?.network === "" ? " ✓" : ""}`} onSelect={() => pane.layOut({ network: "" })} />
-        <MenuItem icon={<Wifi size={14} aria-hidden />} name={`Slow network${view?.network === "slow" ? " ✓" : ""}`} onSelect={() => pane.layOut({ network: "slow" })} />
-        <MenuItem icon={<WifiOff size={14} aria-hidden />} name={`No network${view?.network === "offline" ? " ✓" : ""}`} onSelect={() => pane.layOut({ network: "offline" })} />
-      </Menu>
-      <span className="browser-tools browser-wide">
-        <IconButton name="Dark page" className={view?.dark ? "on" : ""} aria-pressed={view?.dark ?? false} disabled={!running} onClick={() => pane.layOut({ dark: !view?.dark })}><Moon size={15} aria-hidden /></IconButton>
-        <IconButton name="Pick an element for the prompt" keys={keys(MOD, "Shift", "S")} className={picking ? "on" : ""} aria-pressed={picking} disabled={!running} onClick={() => pane.toggle("picking")}><SquareDashedMousePointer size={15} aria-hidden /></IconButton>
-        <IconButton name="Screenshot to the prompt" disabled={!running} onClick={() => void screenshotToPrompt(pane)}><Camera size={15} aria-hidden /></IconButton>
-      </span>
-      <Menu align="end" button={<IconButton name="More"><Ellipsis size={15} aria-hidden /></IconButton>}>
-        <MenuItem icon={<Search size={14} aria-hidden />} name="Find in the page" hint={keys(MOD, "F")} disabled={!running} onSelect={() => pane.toggle("finding")} />
-        <MenuItem icon={<Moon size={14} aria-hidden />} name="Dark page" disabled={!running} onSelect={() => pane.layOut({ dark: !view?.dark })} />
-        <MenuItem icon={<SquareDashedMousePointer size={14} aria-hidden />} name="Pick an element for the prompt" disabled={!running} onSelect={() => pane.toggle("picking")} />
-        <MenuItem icon={<Camera size={14} aria-hidden />} name="Screenshot to the prompt" disabled={!running} onSelect={() => void screenshotToPrompt(pane)} />
-        <MenuLine />
-        <MenuItem icon={<RotateCw size={14} aria-hidden />} name="Restart the browser" onSelect={() => pane.send({ type: "restart" })} />
-      </Menu>
+      <Address pane={pane} url={tab?.url ?? ""} host={state?.mode === "host"} />
+      {!narrow && (
+        <>
+          <ViewMenu pane={pane} state={state} />
+          <IconButton name={dark ? "Show the page light" : "Show the page dark"} className={dark ? "browser-on" : ""} aria-pressed={dark} disabled={!running} onClick={() => pane.layOut({ dark: !dark })}>
+            {dark ? <Moon size={15} aria-hidden /> : <Sun size={15} aria-hidden />}
+          </IconButton>
+          <i className="browser-line" />
+          <IconButton name="Pick an element for the prompt" keys={keys(MOD, "Shift", "S")} className={picking ? "browser-on" : ""} aria-pressed={picking} disabled={!running} onClick={() => pane.toggle("picking")}><SquareDashedMousePointer size={15} aria-hidden /></IconButton>
+          <IconButton name="Screenshot to the prompt" disabled={!running} onClick={() => void screenshotToPrompt(pane)}><Camera size={15} aria-hidden /></IconButton>
+        </>
+      )}
+      <MoreMenu pane={pane} state={state} />
     </div>
+  );
+}
+
+function Address({ pane, url, host }: { pane: BrowserPane; url: string; host: boolean }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const [inside, setInside] = useState(false);
+  const fresh = useRef(false);
+  const text = url === "about:blank" ? "" : url;
+  const shown = addressParts(url);
+  const quiet = !inside && typed === null && text !== "";
+  return (
+    <form
+      className="browser-address" role="search" aria-label="Address"
+      onSubmit={(e) => {
+        e.preventDefault();
+        const to = typed?.trim() || text;
+        if (to) void pane.act("navigate", { url: to });
+        setTyped(null);
+        pane.focusPage();
+      }}
+    >
+      {host && typed === null && <span className="browser-chip host" title="The Chrome on this computer: its pages reach what this computer reaches."><Monitor size={12} aria-hidden /> this computer</span>}
+      {!host && shown.chip && typed === null && <span className="browser-chip" title="Served in the agent's container"><Server size={12} aria-hidden /> {shown.chip}</span>}
+      <span className="browser-address-text">
+        {quiet && <span aria-hidden className="browser-address-shown"><SafeText text={shown.host} /><span><SafeText text={shown.rest} /></span></span>}
+        <input
+          aria-label="Address" className={quiet ? "quiet" : ""} placeholder="Address, such as localhost:3000" spellCheck={false} autoComplete="off" value={typed ?? visible(text)}
+          onFocus={(e) => {
+            setInside(true);
+            fresh.current = true;
+            e.currentTarget.select();
+          }}
+          onMouseUp={(e) => { // the click that came here would put the caret
+            if (!fresh.current) return;
+            e.preventDefault();
+            e.currentTarget.select();
+            fresh.current = false;
+          }}
+          onChange={(e) => { fresh.current = false; setTyped(e.currentTarget.value); }} onBlur={() => { setTyped(null); setInside(false); }}
+          onKeyDown={(e) => {
+            if (e.key !== "Escape") return;
+            e.stopPropagation();
+            setTyped(null);
+            pane.focusPage();
+          }}
+        />
+      </span>
+    </form>
   );
 }

@@ -1,68 +1,44 @@
-import { ArrowUp, ChevronUp, CircleX, Eraser, TriangleAlert, X } from "lucide-react";
+import { ArrowUp, ChevronUp, CircleX, Eraser, X } from "lucide-react";
+import type { ReactNode } from "react";
 import { useState } from "react";
 import { useStore } from "zustand";
 import type { BrowserState } from "../../api/browser-messages";
 import { Button, IconButton } from "../../ui/Button";
-import { SafeText } from "../../ui/SafeText";
-import type { BrowserPane, Drawer } from "./pane";
+import { Console } from "./Console";
+import { Downloads } from "./Downloads";
+import { Network } from "./Network";
+import type { BrowserPane } from "./pane";
 import { errorToPrompt } from "./prompting";
+import type { Drawer } from "./shown";
 
-const clock = (ms: number) => new Date(ms).toTimeString().slice(0, 8);
-const size = (n: number) => (n < 1024 ? `${n} B` : n < 1 << 20 ? `${Math.round(n / 1024)} KB` : `${(n / (1 << 20)).toFixed(1)} MB`);
-
-/** The console and the network's log of the page, below it. */
+/** What the page did, below it: its console, its requests and its downloads. */
 export function PageDrawer({ pane, state }: { pane: BrowserPane; state: BrowserState | null }) {
   const open = useStore(pane.store, (s) => s.drawer);
-  const lines = useStore(pane.store, (s) => s.lines);
-  const requests = useStore(pane.store, (s) => s.requests);
+  const scale = useStore(pane.store, (s) => s.scale);
+  const fails = useStore(pane.store, (s) => s.lines.some((l) => l.level === "error"));
   const [filter, setFilter] = useState("");
   if (state?.phase !== "running") return null;
-  const has = (text: string) => text.toLowerCase().includes(filter.toLowerCase());
-  const head = (kind: Drawer, name: string, count: number, bad: boolean) => (
-    <button type="button" role="tab" aria-selected={open === kind} className={open === kind ? "active" : ""} onClick={() => pane.open(open === kind ? "" : kind)}>
-      {name} {bad && count > 0 && <CircleX size={12} aria-hidden className="fail" />} <span className={bad && count > 0 ? "fail" : "quiet"}>{count}</span>
-    </button>
+  const head = (kind: Drawer, name: string, count: ReactNode) => (
+    <button type="button" aria-pressed={open === kind} onClick={() => pane.show(open === kind ? "" : kind)}>{name} {count}</button>
   );
   return (
-    <div className={`browser-drawer ${open ? "open" : ""}`}>
+    <section className={`browser-drawer ${open ? "open" : ""}`} aria-label="What the page did">
       <div className="browser-drawer-head">
-        <div role="tablist" aria-label="What the page did">
-          {head("console", "Console", state.errors, true)}
-          {head("network", "Network", state.requests, false)}
+        <div className="browser-drawer-tabs">
+          {head("console", "Console", state.errors > 0 ? <span className="fail"><CircleX size={12} aria-label="errors" /> {state.errors}</span> : <span className="quiet">0</span>)}
+          {head("network", "Network", <span className="quiet">{state.requests}</span>)}
+          {(state.downloads.length > 0 || open === "downloads") && head("downloads", "Downloads", <span className="quiet">{state.downloads.length}</span>)}
         </div>
-        {open ? (
-          <>
-            <input aria-label="Filter" placeholder="Filter" value={filter} onChange={(e) => setFilter(e.currentTarget.value)} />
-            {open === "console" && <Button look="small" disabled={!lines.some((l) => l.level === "error")} onClick={() => errorToPrompt(pane, lines)}><ArrowUp size={13} aria-hidden /> Error to prompt</Button>}
-            <IconButton small name="Clear" onClick={() => pane.clear()}><Eraser size={14} aria-hidden /></IconButton>
-            <IconButton small name="Close" onClick={() => pane.open("")}><X size={14} aria-hidden /></IconButton>
-          </>
-        ) : (
-          <IconButton small name="Open the console" onClick={() => pane.open("console")}><ChevronUp size={14} aria-hidden /></IconButton>
-        )}
+        {scale !== 100 && <span className="browser-scale tnum">page {scale} %</span>}
+        {open === "" && <IconButton small name="Open the console" onClick={() => pane.show("console")}><ChevronUp size={14} aria-hidden /></IconButton>}
+        {open !== "" && open !== "downloads" && <input aria-label="Filter" placeholder="Filter" spellCheck={false} value={filter} onChange={(e) => setFilter(e.currentTarget.value)} />}
+        {open === "console" && <Button look="small" disabled={!fails} aria-label="Error to prompt" title="Put the last error into the prompt" onClick={() => errorToPrompt(pane)}><ArrowUp size={13} aria-hidden /><span className="browser-wide">Error to prompt</span></Button>}
+        {open !== "" && open !== "downloads" && <IconButton small name="Clear" onClick={() => pane.clear()}><Eraser size={14} aria-hidden /></IconButton>}
+        {open !== "" && <IconButton small name="Close" onClick={() => pane.show("")}><X size={14} aria-hidden /></IconButton>}
       </div>
-      {open === "console" && (
-        <ol className="browser-lines selectable" aria-label="Console" tabIndex={0}>
-          {lines.filter((l) => has(l.text)).map((l) => (
-            <li key={l.seq} className={l.level}>
-              <span aria-hidden>{l.level === "error" ? <CircleX size={12} /> : l.level === "warning" ? <TriangleAlert size={12} /> : null}</span>
-              <time>{clock(l.time)}</time> <span className="browser-line-text"><SafeText text={l.text} /></span> <span className="quiet"><SafeText text={l.source.split("/").at(-1) ?? ""} /></span>
-            </li>
-          ))}
-          {lines.length === 0 && <li className="quiet">Nothing yet.</li>}
-        </ol>
-      )}
-      {open === "network" && (
-        <ol className="browser-lines selectable" aria-label="Network" tabIndex={0}>
-          {requests.filter((r) => has(r.url)).map((r) => (
-            <li key={r.seq} className={r.error || r.status >= 400 ? "error" : ""}>
-              <time>{clock(r.time)}</time> <span>{r.error ? "failed" : r.status || "…"}</span> <span>{r.method}</span>
-              <span className="browser-line-text"><SafeText text={r.url} /></span> <span className="quiet">{r.error || `${size(r.bytes)}, ${r.ms} ms`}</span>
-            </li>
-          ))}
-          {requests.length === 0 && <li className="quiet">Nothing yet.</li>}
-        </ol>
-      )}
-    </div>
+      {open === "console" && <Console pane={pane} filter={filter} />}
+      {open === "network" && <Network pane={pane} filter={filter} />}
+      {open === "downloads" && <Downloads pane={pane} downloads={state.downloads} />}
+    </section>
   );
 }

@@ -1,28 +1,29 @@
-import { CircleAlert, LoaderCircle, MousePointer2, PlugZap, Power, RotateCw } from "lucide-react";
-import type { KeyboardEvent, PointerEvent, ReactNode } from "react";
+import type { KeyboardEvent, PointerEvent } from "react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useStore } from "zustand";
-import type { BrowserState, BrowserTarget } from "../../api/browser-messages";
+import type { BrowserState } from "../../api/browser-messages";
 import { firstView } from "../../api/browser-messages";
 import type { Keystroke } from "../../model/browser/keystroke";
 import { keyInput, meansOf, modifiersOf } from "../../model/browser/keystroke";
-import type { Box } from "../../model/browser/place";
-import { placed, pointOf } from "../../model/browser/place";
-import { Button } from "../../ui/Button";
-import { FailureCard } from "../../ui/FailureCard";
+import { percentOf, placed, pointOf, viewportOf } from "../../model/browser/place";
 import { composing, isMac } from "../../ui/keys";
-import { SafeText } from "../../ui/SafeText";
-import { useNow } from "../../ui/useNow";
+import { Cards } from "./Cards";
+import { Notice } from "./Notice";
+import { Deed, Picked } from "./Overlay";
+import { PagePopup } from "./PagePopup";
 import type { BrowserPane } from "./pane";
 import { elementToPrompt } from "./prompting";
 
 const BUTTONS = ["left", "middle", "right"];
-const DEED_MS = 8000;
+const BACK = 3; // the buttons of a mouse that go back and forward
+const FORWARD = 4;
 const LINE = 16; // pixels of a wheel's line
 
 const stroke = (e: KeyboardEvent): Keystroke => ({
   key: e.key, code: e.code, keyCode: e.keyCode, altKey: e.altKey, ctrlKey: e.ctrlKey, metaKey: e.metaKey, shiftKey: e.shiftKey, altGraph: e.getModifierState("AltGraph"),
 });
+const held = (e: { altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }) =>
+  modifiersOf({ altKey: e.altKey, ctrlKey: e.ctrlKey, metaKey: e.metaKey, shiftKey: e.shiftKey, altGraph: false }, isMac);
 
 /** The page: its picture, what the agent does on it, and the person's hands. */
 export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserState | null }) {
@@ -30,12 +31,18 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
   const canvas = useRef<HTMLCanvasElement>(null);
   const typing = useRef<HTMLTextAreaElement>(null);
   const clicks = useRef({ at: 0, x: 0, y: 0, count: 0 });
-  const held = useRef(false);
+  const down = useRef(false);
   const [size, setSize] = useState({ width: 0, height: 0 });
-  const { link, painted, picking, picked } = useStore(pane.store);
+  const [caret, setCaret] = useState({ left: 0, top: 0 }); // where an input method shows its choices
+  const link = useStore(pane.store, (s) => s.link);
+  const painted = useStore(pane.store, (s) => s.painted);
+  const picking = useStore(pane.store, (s) => s.picking);
+  const device = useStore(pane.store, (s) => s.device);
   const view = state?.view ?? firstView;
   const running = state?.phase === "running" && link === "open";
-  const box = placed(view, size.width ? size : view);
+  const framed = device !== "fit";
+  const box = placed(view, size.width ? size : view, framed);
+  const by = percentOf(box, view);
 
   useEffect(() => {
     const el = canvas.current;
@@ -56,17 +63,24 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
     return () => watch.disconnect();
   }, [pane]);
 
-  const at = (e: { clientX: number; clientY: number }) => {
-    const edge = host.current?.getBoundingClientRect();
-    return edge ? pointOf({ x: e.clientX - edge.left, y: e.clientY - edge.top }, box, view, held.current) : null;
+  useEffect(() => pane.store.setState({ scale: framed ? by : 100 }), [pane, framed, by]);
+
+  const inPane = (e: { clientX: number; clientY: number }, el: HTMLElement) => {
+    const edge = el.getBoundingClientRect(); // with the border, which the page is inside of
+    return { x: e.clientX - edge.left - el.clientLeft, y: e.clientY - edge.top - el.clientTop };
   };
+  const at = (e: { clientX: number; clientY: number }) => (host.current ? pointOf(inPane(e, host.current), box, viewportOf(view), down.current) : null);
   // React listens to the wheel passively, so that nothing could keep the panel still.
   const onWheel = useEffectEvent((e: WheelEvent) => {
     const p = at(e);
     if (!p || !running) return;
     e.preventDefault();
-    const by = e.deltaMode === 1 ? LINE : e.deltaMode === 2 ? view.height : 1;
-    pane.input({ kind: "scroll", ...p, delta_x: e.deltaX * by, delta_y: e.deltaY * by, modifiers: modifiersOf({ ...flags(e), altGraph: false }, isMac) });
+    if (isMac ? e.metaKey : e.ctrlKey) {
+      if (e.deltaY !== 0) pane.zoom(e.deltaY < 0 ? 1 : -1);
+      return;
+    }
+    const unit = e.deltaMode === 1 ? LINE : e.deltaMode === 2 ? view.height : 1;
+    pane.input({ kind: "scroll", ...p, delta_x: e.deltaX * unit, delta_y: e.deltaY * unit, modifiers: held(e) });
   });
   useEffect(() => {
     const el = host.current;
@@ -75,153 +89,120 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
     return () => el?.removeEventListener("wheel", roll);
   }, []);
 
-  function onPointer(e: PointerEvent, kind: "mousedown" | "mouseup" | "mousemove") {
+  function onPointer(e: PointerEvent<HTMLDivElement>, kind: "mousedown" | "mouseup" | "mousemove") {
+    // A card over the page, or a menu, whose events come here by React's tree alone.
+    if (!(e.target instanceof Element) || e.target.closest(".browser-over") || !e.currentTarget.contains(e.target)) return;
     const p = at(e);
     if (!p || !running) return;
     if (picking) {
-      if (kind === "mousemove") void pick(p);
-      else if (kind === "mousedown") {
+      if (kind === "mousedown") {
         e.preventDefault();
-        void pick(p).then((t) => t && take(t));
-      }
+        void pane.look(p).then((t) => t && elementToPrompt(pane, t));
+      } else if (kind === "mousemove") void pane.look(p);
+      return;
+    }
+    if (e.pointerType !== "touch" && (e.button === BACK || e.button === FORWARD)) {
+      e.preventDefault();
+      if (kind === "mousedown") void pane.act(e.button === BACK ? "go_back" : "go_forward");
       return;
     }
     if (kind === "mousedown") {
       e.preventDefault(); // the keyboard stays with the page
-      typing.current?.focus();
+      typing.current?.focus({ preventScroll: true });
       e.currentTarget.setPointerCapture(e.pointerId);
-      held.current = true;
+      down.current = true;
       const c = clicks.current;
       const again = e.timeStamp - c.at < 500 && Math.hypot(p.x - c.x, p.y - c.y) < 5;
       clicks.current = { at: e.timeStamp, x: p.x, y: p.y, count: again ? c.count + 1 : 1 };
+      const place = inPane(e, e.currentTarget);
+      setCaret({ left: place.x, top: place.y });
+      pane.store.setState({ pressed: p });
     }
-    const m = modifiersOf({ ...flags(e), altGraph: false }, isMac);
     if (e.pointerType === "touch") {
-      pane.input({ kind: "touch", ...p, button: kind === "mousedown" ? "start" : kind === "mouseup" ? "end" : "move", modifiers: m });
+      pane.input({ kind: "touch", ...p, button: kind === "mousedown" ? "start" : kind === "mouseup" ? "end" : "move", modifiers: held(e) });
     } else {
       const button = kind === "mousemove" ? (e.buttons & 1 ? "left" : e.buttons & 2 ? "right" : e.buttons & 4 ? "middle" : "") : (BUTTONS[e.button] ?? "left");
-      pane.input({ kind, ...p, button, click_count: kind === "mousemove" ? 0 : clicks.current.count, modifiers: m });
+      pane.input({ kind, ...p, button, click_count: kind === "mousemove" ? 0 : clicks.current.count, modifiers: held(e) });
     }
-    if (kind === "mouseup") held.current = false;
+    if (kind === "mouseup") down.current = false;
   }
 
-  async function pick(p: { x: number; y: number }): Promise<BrowserTarget | null> {
-    const { target } = await pane.act("element_at", p);
-    if (pane.store.getState().picking) pane.store.setState({ picked: target });
-    return target;
-  }
-  function take(t: BrowserTarget) {
-    pane.toggle("picking");
-    elementToPrompt(pane, t);
+  function onPickKey(e: KeyboardEvent): boolean {
+    const { picked } = pane.store.getState();
+    if (e.key === "Escape") pane.toggle("picking");
+    else if (e.key === "Enter" && picked) elementToPrompt(pane, picked);
+    else if (e.key === "ArrowUp") void pane.climb("parent_of");
+    else if (e.key === "ArrowDown") void pane.climb("child_of");
+    else return false;
+    return true;
   }
 
-  function onKey(e: KeyboardEvent, down: boolean) {
+  function onKey(e: KeyboardEvent, pressed: boolean) {
     if (composing(e) || !running) return;
     const k = stroke(e);
     const means = meansOf(k, isMac);
-    if (means === "app") return;
-    if (picking && down && (e.key === "Escape" || (e.key === "Enter" && picked))) {
-      e.preventDefault();
-      if (picked && e.key === "Enter") take(picked);
-      else pane.toggle("picking");
-      return;
-    }
-    if (means === "baton" || means === "pick" || means === "find") {
+    if (means === "app" || means === "baton" || means === "pick") return; // the panel's kind has these for all of the page
+    const stay = () => {
       e.preventDefault();
       e.stopPropagation();
-      if (!down) return;
-      if (means === "baton") pane.baton();
-      else pane.toggle(means === "find" ? "finding" : "picking");
-      return;
-    }
-    if (means === "paste") return; // the paste event has the text
-    if (means === "copy" || means === "cut") {
-      if (down) pane.send({ type: "copy" });
-      if (means === "copy") {
-        e.preventDefault();
+    };
+    if (picking && pressed && onPickKey(e)) return stay();
+    switch (means) {
+      case "find": case "reload": case "back": case "forward": case "larger": case "smaller": case "as-is":
+        stay();
+        if (!pressed) return;
+        if (means === "find") pane.toggle("finding");
+        else if (means === "reload") void pane.act("reload");
+        else if (means === "back" || means === "forward") void pane.act(means === "back" ? "go_back" : "go_forward");
+        else pane.zoom(means === "larger" ? 1 : means === "smaller" ? -1 : 0);
         return;
-      }
+      case "paste":
+        e.stopPropagation();
+        return; // the paste event has the text
+      case "copy": case "cut":
+        stay();
+        if (pressed) pane.send({ type: means });
+        return;
     }
     if (e.key === "Dead" || e.key === "Process" || e.key === "Unidentified") return; // what comes of it is an input event
-    e.preventDefault();
-    e.stopPropagation();
-    pane.input(keyInput(k, down, isMac));
+    stay();
+    pane.input(keyInput(k, pressed, isMac));
   }
 
   return (
     <div
-      ref={host} className={`browser-page ${picking ? "picking" : ""} ${running ? "" : "still"}`}
+      ref={host} className={`browser-page ${picking ? "picking" : ""} ${running ? "" : "still"} ${framed ? "framed" : ""}`}
+      style={picking || !running ? undefined : { cursor: state?.cursor || undefined }}
       onPointerDown={(e) => onPointer(e, "mousedown")} onPointerUp={(e) => onPointer(e, "mouseup")} onPointerMove={(e) => onPointer(e, "mousemove")}
-      onContextMenu={(e) => running && e.preventDefault()}
+      onPointerCancel={(e) => onPointer(e, "mouseup")} onContextMenu={(e) => running && e.preventDefault()}
     >
-      <canvas ref={canvas} aria-hidden style={{ left: box.x, top: box.y, width: box.width, height: box.height, visibility: painted ? "visible" : "hidden" }} />
+      <canvas ref={canvas} aria-hidden className={view.mobile ? "mobile" : ""} style={{ left: box.x, top: box.y, width: box.width, height: box.height, visibility: painted ? "visible" : "hidden" }} />
       <textarea
-        ref={typing} className="browser-surface" aria-label="The page. Keys go to the page; F6 leaves it." autoCapitalize="off" autoComplete="off" spellCheck={false} disabled={!running}
+        ref={typing} className="browser-surface" aria-label="The page. Keys go to the page; F6 leaves it." autoCapitalize="off" autoComplete="off" spellCheck={false} disabled={!running} style={caret}
         onKeyDown={(e) => onKey(e, true)} onKeyUp={(e) => onKey(e, false)}
         onPaste={(e) => {
           e.preventDefault();
           const text = e.clipboardData.getData("text/plain");
           if (text) pane.input({ kind: "text", text });
+          else void pane.paste(); // in the window the event has none
         }}
+        onCompositionUpdate={(e) => pane.input({ kind: "compose", text: e.data })}
         onCompositionEnd={(e) => {
-          if (e.data) pane.input({ kind: "text", text: e.data });
+          pane.input(e.data ? { kind: "text", text: e.data } : { kind: "compose", text: "" });
           e.currentTarget.value = "";
         }}
         onInput={(e) => {
           const typed = e.nativeEvent as InputEvent;
-          if (typed.isComposing || typed.inputType === "insertCompositionText") return;
+          if (typed.isComposing || /composition/i.test(typed.inputType)) return;
           if (typed.data) pane.input({ kind: "text", text: typed.data });
           e.currentTarget.value = "";
         }}
       />
-      {running && state && <Deed state={state} box={box} picked={picking ? picked : null} />}
+      {running && state && !picking && <Deed pane={pane} state={state} box={box} />}
+      {running && state && picking && <Picked pane={pane} state={state} box={box} size={size} />}
+      {running && state && <PagePopup pane={pane} state={state} box={box} />}
       <Notice pane={pane} state={state} link={link} />
+      {running && state && <Cards pane={pane} state={state} keyboard={typing} />}
     </div>
   );
-}
-
-const flags = (e: { altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }) => ({ altKey: e.altKey, ctrlKey: e.ctrlKey, metaKey: e.metaKey, shiftKey: e.shiftKey });
-
-/** What the agent acted on, or the person is about to pick, drawn on the page. */
-function Deed({ state, box, picked }: { state: BrowserState; box: Box; picked: BrowserTarget | null }) {
-  const now = useNow(state.deed !== null);
-  const deed = state.deed && now - state.deed.at < DEED_MS && state.driver !== "person" ? state.deed : null;
-  const t = picked ?? deed?.target;
-  if (!t || (t.width === 0 && t.height === 0)) return null;
-  const by = box.width / state.view.width;
-  const words = picked ? [picked.role || "element", picked.name && `“${picked.name.slice(0, 40)}”`, picked.selector].filter(Boolean).join(" ") : (deed?.text ?? "");
-  return (
-    <div className={`browser-deed ${picked ? "pick" : ""}`} aria-hidden style={{ left: box.x + t.x * by, top: box.y + t.y * by, width: t.width * by, height: t.height * by }}>
-      {!picked && <MousePointer2 size={16} />}
-      <span><SafeText text={words} /></span>
-    </div>
-  );
-}
-
-/** What stands in the place of a page, or over its last picture. */
-function Notice({ pane, state, link }: { pane: BrowserPane; state: BrowserState | null; link: string }) {
-  const note = (icon: ReactNode, head: string, text?: ReactNode, act?: ReactNode) => (
-    <div className="browser-note">{icon}<h3>{head}</h3>{text && <p>{text}</p>}{act}</div>
-  );
-  if (link === "lost") return note(<PlugZap size={20} aria-hidden />, "The connection to Loop was lost", "It is being made again. The page stays as it is.");
-  const wait = <LoaderCircle size={20} className="spin" aria-hidden />;
-  if (!state || link === "connecting") return note(wait, "Connecting");
-  switch (state.phase) {
-    case "starting":
-      return note(wait, `Starting Chromium, ${(state.sinceMs / 1000).toFixed(1)} s`, state.step ? <>{state.step}. The first start builds its image; closing this panel does not stop it.</> : undefined);
-    case "crashed":
-      return (
-        <div className="browser-note">
-          {state.failure ? <FailureCard failure={state.failure} /> : <CircleAlert size={20} aria-hidden />}
-          <Button look="primary" onClick={() => pane.send({ type: "restart" })}><RotateCw size={14} aria-hidden /> Restart</Button>
-        </div>
-      );
-    case "idle":
-      return note(<Power size={20} aria-hidden />, "The browser is asleep", "It ended because nobody used it. Its profile is kept.", <Button look="primary" onClick={() => pane.send({ type: "restart" })}>Start it</Button>);
-    case "off":
-      return note(<Power size={20} aria-hidden />, "The browser is switched off", <>Set <code>browser_enabled</code> to true in the settings, then open this panel again.</>);
-    case "running":
-      if (state.tabs.find((t) => t.active)?.url === "about:blank") return note(null, "Where to?", <>Type an address above. Servers of the agent are at <code>localhost</code>, with their port.</>);
-  }
-  return null;
 }

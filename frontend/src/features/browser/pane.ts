@@ -1,177 +1,114 @@
-// One pane on a channel's browser: its socket, what it shows, and its frames. It connects
-// while it is mounted, and comes back by itself when the socket is lost.
-import { createStore } from "zustand/vanilla";
-import type { BrowserCommand, BrowserInput, BrowserLine, BrowserRequest, BrowserResult, BrowserState, BrowserTarget, BrowserView } from "../../api/browser-messages";
-import { firstView, readFrame, readUpdate } from "../../api/browser-messages";
-import { dial } from "../../api/socket";
+// One pane on a channel's browser: what its buttons and keys do.
+import { sendFile } from "../../api/browser-files";
+import type { BrowserState, BrowserTarget, BrowserView } from "../../api/browser-messages";
+import { firstView } from "../../api/browser-messages";
+import { batonStore } from "../../model/browser/baton";
+import { answered, asked, Recall } from "../../model/browser/evaluated";
 import type { DeviceID } from "../../model/browser/place";
-import { viewOf } from "../../model/browser/place";
+import { viewOf, zoomStep } from "../../model/browser/place";
 import { toast } from "../../model/stores";
+import { problemText } from "../../session/bring";
 import { session } from "../../session/session";
-import { copyText } from "../../shell/clipboard";
+import { readText } from "../../shell/clipboard";
+import { PaneLink } from "./link";
+import type { Drawer } from "./shown";
+import { pageOf } from "./shown";
 
-export type Drawer = "" | "console" | "network";
-export type Shown = {
-  link: "connecting" | "open" | "lost";
-  state: BrowserState | null;
-  error: string; // of the last act, until the next
-  painted: boolean; // there is a picture
-  device: DeviceID;
-  drawer: Drawer;
-  lines: BrowserLine[];
-  requests: BrowserRequest[];
-  finding: boolean;
-  picking: boolean;
-  picked: BrowserTarget | null;
-};
+const NARROW = 560;
 
-const MAX_LINES = 500;
-const DRAWER_MS = 500; // between two looks for new lines
-const RETRY_MS = [300, 1000, 3000, 5000];
-
-export class BrowserPane {
-  readonly store = createStore<Shown>(() => ({
-    link: "connecting", state: null, error: "", painted: false, device: "fit", drawer: "", lines: [], requests: [], finding: false, picking: false, picked: null,
-  }));
-  private socket: ReturnType<typeof dial> | null = null;
-  private canvas: HTMLCanvasElement | null = null;
-  private view: BrowserView = firstView;
+export class BrowserPane extends PaneLink {
+  readonly recall = new Recall();
   private size = { width: firstView.width, height: firstView.height };
-  private acts = new Map<number, (r: BrowserResult) => void>();
-  private nextAct = 1;
-  private failures = 0;
-  private retry: ReturnType<typeof setTimeout> | undefined;
-  private looking: ReturnType<typeof setInterval> | undefined;
-  private move: BrowserInput | null = null;
-  private over = false;
   private keyboard: HTMLElement | null = null;
+  private read = 0; // number of the last line that was cleared away
+  private heard = 0; // and of the last change of a request
+  private aim: { x: number; y: number } | null = null; // where to look for an element, while a look is under way
+  private aiming = false;
 
-  constructor(readonly channelId: string) {}
-
-  /** Connects. The returned function ends the pane. */
-  begin(canvas: HTMLCanvasElement): () => void {
-    this.canvas = canvas;
-    this.over = false;
-    this.connect();
-    return () => {
-      this.over = true;
-      clearTimeout(this.retry);
-      clearInterval(this.looking);
-      this.send({ type: "stop" });
-      this.socket?.close();
-      this.canvas = null;
-    };
-  }
-
-  private connect() {
-    this.store.setState({ link: this.failures === 0 ? "connecting" : "lost" });
-    this.socket = dial("api/ws/browser", () => session().endpoint(), {
-      open: () => {
-        this.failures = 0;
-        this.store.setState({ link: "open" });
-        this.send({ type: "start", channel_id: this.channelId, view: this.view });
-      },
-      text: (raw) => this.take(raw),
-      bytes: (data) => void this.paint(data),
-      close: () => {
-        if (this.over) return;
-        this.store.setState({ link: "lost" });
-        for (const answer of this.acts.values()) answer({ result: "", error: "The connection to Loop was lost.", image: "", target: null });
-        this.acts.clear();
-        this.retry = setTimeout(() => this.connect(), RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
-      },
-    });
-  }
-
-  send(m: BrowserCommand) {
-    this.socket?.send(JSON.stringify(m));
-  }
-
-  /** Sends an input. Moves wait for the next frame of the page, and the newest counts. */
-  input(input: BrowserInput) {
-    if (input.kind !== "mousemove") {
-      this.flushMove();
-      this.send({ type: "input", input });
-      return;
-    }
-    if (!this.move) requestAnimationFrame(() => this.flushMove());
-    this.move = input;
-  }
-
-  private flushMove() {
-    const input = this.move;
-    this.move = null;
-    if (input) this.send({ type: "input", input });
-  }
-
-  /** Does what a button says, and shows what went wrong. */
-  async act(action: string, params: Record<string, unknown> = {}): Promise<BrowserResult> {
+  /** Evaluates an expression in the page; the console has both. */
+  async evaluate(expression: string) {
     const id = this.nextAct++;
-    this.store.setState({ error: "" });
-    const answer = new Promise<BrowserResult>((resolve) => this.acts.set(id, resolve));
-    this.send({ type: "act", id, action, params });
-    const res = await answer;
-    if (res.error) this.store.setState({ error: res.error });
-    return res;
+    this.recall.add(expression);
+    this.store.setState((s) => ({ evaluated: asked(s.evaluated, { id, time: Date.now(), after: s.lines.at(-1)?.seq ?? 0, expression }) }));
+    const res = await this.ask("evaluate", { expression });
+    this.store.setState((s) => ({ evaluated: answered(s.evaluated, id, res.error || res.result, res.error !== "") }));
   }
 
-  private take(raw: string) {
-    const u = readUpdate(raw);
-    switch (u?.type) {
-      case "state":
-        this.store.setState({ state: u.state, ...(u.state.phase === "running" ? {} : { picking: false, picked: null }) });
-        break;
-      case "result":
-        this.acts.get(u.id)?.(u.result);
-        this.acts.delete(u.id);
-        break;
-      case "console":
-        this.store.setState((s) => ({ lines: [...s.lines, ...u.lines].slice(-MAX_LINES) }));
-        break;
-      case "network":
-        this.store.setState((s) => {
-          const by = new Map(s.requests.map((r) => [r.seq, r]));
-          for (const r of u.requests) by.set(r.seq, r);
-          return { requests: [...by.values()].sort((a, b) => a.seq - b.seq).slice(-MAX_LINES) };
-        });
-        break;
-      case "clipboard":
-        void copyText(u.text).then((done) => toast(done ? "Copied from the page." : "The clipboard refused the text."));
-        break;
-      case "error":
-        this.store.setState({ error: u.message });
-        break;
+  /** Looks at the element at a place. Places that come while a look is under way wait, and the newest counts. */
+  async look(at: { x: number; y: number }): Promise<BrowserTarget | null> {
+    this.aim = at;
+    if (this.aiming) return this.store.getState().picked;
+    this.aiming = true;
+    while (this.aim) {
+      const to: { x: number; y: number } = this.aim;
+      this.aim = null;
+      const { target } = await this.ask("element_at", to);
+      if (this.store.getState().picking && target) this.store.setState({ picked: target });
     }
+    this.aiming = false;
+    return this.store.getState().picked;
   }
 
-  /** Paints a frame, then says so: the browser draws on when it is painted. */
-  private async paint(data: Uint8Array) {
-    const frame = readFrame(data);
-    if (!frame) return;
-    const url = URL.createObjectURL(new Blob([frame.jpeg], { type: "image/jpeg" }));
+  /** Goes from the picked element to the one around it, or the first in it. */
+  async climb(to: "parent_of" | "child_of") {
+    const { picked } = this.store.getState();
+    if (!picked) return;
+    const { target, error } = await this.ask(to, { ref: picked.ref });
+    if (target && this.store.getState().picking) this.store.setState({ picked: target });
+    if (error) this.store.setState({ error });
+  }
+
+  /** Gives the page the files it asked for; none is a cancel. */
+  async giveFiles(files: File[]) {
+    const paths: string[] = [];
     try {
-      const img = new Image();
-      img.src = url;
-      await img.decode();
-      const canvas = this.canvas;
-      if (canvas) {
-        if (canvas.width !== img.naturalWidth || canvas.height !== img.naturalHeight) Object.assign(canvas, { width: img.naturalWidth, height: img.naturalHeight });
-        canvas.getContext("2d")?.drawImage(img, 0, 0);
-        canvas.dataset.frame = String(frame.id);
-        if (!this.store.getState().painted) this.store.setState({ painted: true });
+      const at = files.length > 0 ? await session().endpoint() : null;
+      for (const [i, file] of files.entries()) {
+        this.store.setState({ sending: `Sending ${file.name}, ${i + 1} of ${files.length}` });
+        if (at) paths.push(await sendFile(at, this.channelId, file));
       }
-    } catch {
-      // a picture that cannot be read is as good as painted
+      await this.act("choose_files", { paths });
+    } catch (err) {
+      this.store.setState({ error: problemText(err) });
     } finally {
-      URL.revokeObjectURL(url);
-      this.send({ type: "painted", id: frame.id });
+      this.store.setState({ sending: "" });
     }
+  }
+
+  /** Types what is in the clipboard. */
+  async paste() {
+    const text = await readText();
+    if (text) this.input({ kind: "text", text });
+    else toast(text === null ? "The clipboard could not be read. Paste with the keyboard." : "The clipboard has no text.");
+  }
+
+  protected arrived(state: BrowserState) {
+    const was = this.store.getState();
+    const running = state.phase === "running";
+    const page = pageOf(state);
+    this.store.setState({
+      state, ...(running ? {} : { picking: false, picked: null, finding: false }), ...(state.deed && state.deed.at !== was.state?.deed?.at ? { deedPage: page } : {}),
+      ...(page === pageOf(was.state) ? {} : { picked: null }),
+    });
+    batonStore.setState({ [this.channelId]: { person: state.driver === "person", waits: state.waitingMs > 0, give: () => this.send({ type: "give" }) } });
+    const tab = (s: BrowserState | null) => s?.tabs.find((t) => t.active)?.target_id;
+    if (was.state && (tab(was.state) !== tab(state) || (running && was.state.phase !== "running"))) {
+      this.read = this.heard = 0;
+      this.store.setState({ lines: [], requests: [], evaluated: [] }); // of another page
+      this.follow();
+    }
+  }
+
+  protected left() {
+    batonStore.setState({ [this.channelId]: undefined });
+    this.store.setState({ link: "connecting", painted: false, picking: false, picked: null, finding: false, resetting: false });
   }
 
   /** The pane has another size. */
   resized(width: number, height: number) {
     if (width < 1 || height < 1) return;
     this.size = { width, height };
+    this.store.setState({ narrow: width < NARROW });
     if (this.store.getState().device === "fit") this.layOut({});
   }
 
@@ -189,23 +126,32 @@ export class BrowserPane {
     this.send({ type: "view", view });
   }
 
-  /** Opens a drawer, or closes it with "". While one is open it is kept up to date. */
-  open(drawer: Drawer) {
+  zoom(by: 1 | -1 | 0) {
+    this.layOut({ zoom: by === 0 ? 1 : zoomStep(this.view.zoom, by) });
+  }
+
+  /** Opens a drawer, or closes it with "". Loop sends what comes to the open one. */
+  show(drawer: Drawer) {
     this.store.setState({ drawer });
-    clearInterval(this.looking);
-    if (drawer === "") return;
-    const look = () => {
-      const { lines, requests } = this.store.getState();
-      if (drawer === "console") this.send({ type: "drawer", console_after: lines.at(-1)?.seq ?? 0 });
-      else this.send({ type: "drawer", network_after: Math.max(0, ...requests.map((r) => r.rev)) });
-    };
-    look();
-    this.looking = setInterval(look, DRAWER_MS);
+    this.follow();
+  }
+
+  protected follow() {
+    const { drawer, lines, requests } = this.store.getState();
+    if (drawer === "console") this.send({ type: "drawer", console_after: lines.at(-1)?.seq ?? this.read });
+    else if (drawer === "network") this.send({ type: "drawer", network_after: Math.max(this.heard, ...requests.map((r) => r.rev)) });
+    else this.send({ type: "drawer" });
   }
 
   clear() {
-    const { lines } = this.store.getState();
-    this.store.setState({ lines: lines.slice(-1), requests: [] });
+    const { drawer, lines, requests } = this.store.getState();
+    if (drawer === "network") {
+      this.heard = Math.max(this.heard, ...requests.map((r) => r.rev));
+      this.store.setState({ requests: [] });
+    } else {
+      this.read = lines.at(-1)?.seq ?? this.read;
+      this.store.setState({ lines: [], evaluated: [] });
+    }
   }
 
   /** The element that takes the page's keys. */
@@ -217,12 +163,22 @@ export class BrowserPane {
     this.keyboard?.focus();
   }
 
+  /** Takes the browser over, or gives it back. */
   baton() {
     this.send({ type: this.store.getState().state?.driver === "person" ? "give" : "take" });
   }
 
+  /** Begins to find or pick, or ends it. The keys of picking are the page's. */
   toggle(part: "finding" | "picking") {
+    if (this.store.getState().state?.phase !== "running") return;
     this.store.setState((s) => ({ [part]: !s[part], picked: null }));
+    if (part === "picking") this.focusPage();
+  }
+
+  /** Answers the popup of the page; without an answer it is closed. */
+  answerPopup(id: number, answer: { index?: number; value?: string } = {}) {
+    this.store.setState({ closed: id });
+    void this.act("answer_popup", { id, ...answer });
   }
 
   /** The picture that the pane shows, for the prompt. */

@@ -3,8 +3,11 @@ import { openPanel } from "../../dock/dock";
 import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
-import { keys, MOD } from "../../ui/keys";
+import { panelKey } from "../../model/browser/keystroke";
+import { viewStore } from "../../model/stores";
+import { isMac, keys, MOD } from "../../ui/keys";
 import { BrowserPanel } from "./BrowserPanel";
+import { paneOf } from "./pane";
 
 const BROWSER_PANEL = "browser";
 
@@ -20,8 +23,16 @@ export const browserPanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".browser-surface", ".browser-address input", ".browser"),
   opens: () => [{ id: "browser", name: "Open: browser", label: "Browser", icon: <Globe size={14} aria-hidden />, run: () => openPanel({ kind: BROWSER_PANEL, data: null }) }],
   keys: {
+    press(e) {
+      const means = panelKey(e, isMac);
+      const pane = paneOf(viewStore.getState().selected);
+      if (!means || !pane.open) return false;
+      if (means === "baton") pane.baton();
+      else pane.toggle("picking");
+      return true;
+    },
     heading: "In the browser",
-    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: "F6", does: "Leave the page" },
+    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: `F5, ${keys("Alt", "← →")}`, does: "Load the page again, go back, go forward" }, { keys: keys(MOD, "+ − 0"), does: "Zoom the page" }, { keys: "F6", does: "Leave the page" },
       { keys: `${keys(MOD, "C")}, ${keys(MOD, "V")}`, does: "Copy from the page, paste into it" }],
   },
 };

@@ -1,5 +1,5 @@
 // What goes from the page into the prompt: a screenshot, a picked element, an error.
-import type { BrowserLine, BrowserTarget } from "../../api/browser-messages";
+import type { BrowserTarget } from "../../api/browser-messages";
 import { insertWord } from "../../model/files";
 import { draftsStore, toast } from "../../model/stores";
 import { focusPrompt } from "../../session/actions";
@@ -35,14 +35,21 @@ export function elementWords(t: BrowserTarget): string {
   return `[${t.role || "element"}${name}${t.selector ? ` ${t.selector}` : ""}${t.ref ? ` ref ${t.ref}` : ""}]`;
 }
 
+/** Puts the picked element into the prompt, and ends the picking. */
 export function elementToPrompt(pane: BrowserPane, t: BrowserTarget) {
+  pane.store.setState({ picking: false, picked: null });
   add(pane.channelId, elementWords(t));
   focusPrompt();
 }
 
-export function errorToPrompt(pane: BrowserPane, lines: BrowserLine[]) {
-  const last = lines.findLast((l) => l.level === "error");
+export function errorToPrompt(pane: BrowserPane) {
+  const last = pane.store.getState().lines.findLast((l) => l.level === "error");
   if (!last) return;
   add(pane.channelId, `The page's console says: ${last.text.slice(0, 2000)}${last.source ? ` (${last.source})` : ""}`);
+  focusPrompt();
+}
+
+export function pathToPrompt(pane: BrowserPane, path: string) {
+  add(pane.channelId, path);
   focusPrompt();
 }

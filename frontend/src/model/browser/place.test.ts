@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { firstView } from "../../api/browser-messages";
-import { keyInput, meansOf, modifiersOf } from "./keystroke";
-import { addressParts, placed, pointOf, viewOf } from "./place";
+import { keyInput, meansOf, modifiersOf, panelKey } from "./keystroke";
+import { addressParts, percentOf, placed, pointOf, viewOf, viewportOf, zoomStep } from "./place";
 
 describe("the place of a page", () => {
   it("fits the pane, and has no more pixels than two for one", () => {
@@ -12,6 +12,16 @@ describe("the place of a page", () => {
   it("is never larger than it is, and stays in the middle", () => {
     expect(placed({ width: 390, height: 844 }, { width: 800, height: 422 })).toEqual({ x: 302.5, y: 0, width: 195, height: 422 });
     expect(placed({ width: 400, height: 300 }, { width: 800, height: 600 })).toEqual({ x: 200, y: 0, width: 400, height: 300 });
+  });
+  it("has room around a device, and none where there is none to spare", () => {
+    expect(placed({ width: 390, height: 664 }, { width: 672, height: 656 }, true)).toMatchObject({ y: 12, height: 632 });
+    expect(placed({ width: 390, height: 664 }, { width: 60, height: 60 }, true)).toMatchObject({ y: 0, height: 60 });
+    expect(percentOf(placed({ width: 390, height: 664 }, { width: 672, height: 656 }, true), { width: 390 })).toBe(95);
+  });
+  it("has fewer CSS pixels when it is zoomed", () => {
+    expect(viewportOf({ width: 800, height: 601, zoom: 2 })).toEqual({ width: 400, height: 301 });
+    expect(viewportOf({ width: 800, height: 600, zoom: 0 })).toEqual({ width: 800, height: 600 });
+    expect([zoomStep(1, 1), zoomStep(1, -1), zoomStep(3, 1), zoomStep(0.5, -1), zoomStep(1.3, 1)]).toEqual([1.1, 0.9, 3, 0.5, 1.5]);
   });
   it.each([1, 1.5, 2])("maps points back at %s", (by) => {
     const view = { width: 400, height: 300 };
@@ -58,5 +68,9 @@ describe("keys", () => {
     expect(meansOf(key("c", { ctrlKey: true }), true)).toBe("none");
     expect(meansOf(key("v", { metaKey: true }), true)).toBe("paste");
     expect(meansOf(key("l", { ctrlKey: true }), false)).toBe("none");
+    expect(["F5", "r", "+", "-", "0"].map((k) => meansOf(key(k, { ctrlKey: k !== "F5", shiftKey: k === "+" }), false))).toEqual(["reload", "reload", "larger", "smaller", "as-is"]);
+    expect([meansOf(key("ArrowLeft", { altKey: true }), false), meansOf(key("ArrowLeft", { altKey: true }), true), meansOf(key("[", { metaKey: true }), true)]).toEqual(["back", "none", "back"]);
+    expect(meansOf(key("[", { ctrlKey: true, altKey: true, altGraph: true }), false)).toBe("none");
+    expect([panelKey(key("G", { ctrlKey: true, shiftKey: true }), false), panelKey(key("s", { metaKey: true, shiftKey: true }), true), panelKey(key("s", { ctrlKey: true }), false)]).toEqual(["baton", "pick", ""]);
   });
 });

@@ -13,6 +13,13 @@ export const DEVICES = [
 export type DeviceID = (typeof DEVICES)[number]["id"];
 
 const MIN = 160;
+const FRAME = 12; // pixels around a device
+
+/** The viewport of a page in its own CSS pixels: a zoom leaves it fewer. */
+export function viewportOf(view: Pick<BrowserView, "width" | "height" | "zoom">): { width: number; height: number } {
+  const by = view.zoom || 1;
+  return { width: Math.max(1, Math.round(view.width / by)), height: Math.max(1, Math.round(view.height / by)) };
+}
 
 /** The view of a device in a pane of a size, with the rest of an earlier view. */
 export function viewOf(device: DeviceID, pane: { width: number; height: number }, ratio: number, rest: BrowserView): BrowserView {
@@ -22,11 +29,23 @@ export function viewOf(device: DeviceID, pane: { width: number; height: number }
   return { ...rest, width, height, mobile: d.mobile, scale: Math.min(2, Math.max(1, ratio)) };
 }
 
-/** The box of the page in the pane: as large as fits, never larger than it is, at the top and in the middle. */
-export function placed(view: { width: number; height: number }, pane: { width: number; height: number }): Box {
-  const by = Math.min(1, pane.width / view.width, pane.height / view.height);
+/** The box of the page in the pane: as large as fits, never larger than it is, in the middle. A device has room around it. */
+export function placed(view: { width: number; height: number }, pane: { width: number; height: number }, framed = false): Box {
+  const room = framed && pane.width > 6 * FRAME && pane.height > 6 * FRAME ? FRAME : 0;
+  const by = Math.min(1, (pane.width - 2 * room) / view.width, (pane.height - 2 * room) / view.height);
   const width = view.width * by;
-  return { x: Math.max(0, (pane.width - width) / 2), y: 0, width, height: view.height * by };
+  return { x: Math.max(0, (pane.width - width) / 2), y: room, width, height: view.height * by };
+}
+
+/** How large the page is drawn, in percent. */
+export const percentOf = (box: Box, view: { width: number }) => Math.round((box.width / view.width) * 100);
+
+export const ZOOMS = [0.5, 0.67, 0.75, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 3] as const;
+
+/** The next zoom up or down. */
+export function zoomStep(now: number, by: 1 | -1): number {
+  const next = by > 0 ? ZOOMS.find((z) => z > now + 0.001) : ZOOMS.findLast((z) => z < now - 0.001);
+  return next ?? now;
 }
 
 /** The point of the page, in its CSS pixels; null beside the page. Beside it counts as its edge while a button is down. */

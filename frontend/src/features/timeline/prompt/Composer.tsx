@@ -3,6 +3,7 @@ import type { ClipboardEvent, KeyboardEvent, ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../../api/types";
+import { batonStore, givesBack } from "../../../model/browser/baton";
 import { modelName } from "../../../model/format";
 import { connectionStore, draftsStore, frameStore, plansStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { visible } from "../../../model/text";
@@ -47,6 +48,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     else if (d.text) insertText(channelId, d.text);
   });
   const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
+  const gives = useStore(batonStore, (all) => givesBack(all, channelId)); // the agent waits for the browser
   const busy = running !== "" || channel?.state === "working";
 
   const change = (value: string) => setDraft(channelId, value);
@@ -68,6 +70,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     if (!text.trim() || attaching(channelId)) return;
     dismiss(channelId);
     send(channelId, text, plan ? { ...options, plan } : options);
+    if (gives) batonStore.getState()[channelId]?.give();
     setPlan(channelId, false);
     history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
     change("");
@@ -157,7 +160,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           )}
           <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "Wait until the files are in the container" : online ? undefined : "The prompt goes out when Loop answers again"}>
             <ArrowUp size={14} aria-hidden />
-            {busy || parked ? "Queue" : "Send"}
+            {gives ? "Send and give back" : busy || parked ? "Queue" : "Send"}
           </Button>
           <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={(on) => setPlan(channelId, on)} onSend={submit} />
         </div>
