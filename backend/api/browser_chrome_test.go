@@ -112,7 +112,7 @@ func newBrowserStage(tb testing.TB) *browserStage {
 				return browser.Running{}, err
 			}
 			s.b.Store(b)
-			return browser.Running{Driver: b, Page: b, Watched: func(context.Context, bool) error { return nil }, Close: b.Close}, nil
+			return browser.Running{Driver: b, Page: b, Prompts: b, Watched: func(context.Context, bool) error { return nil }, Close: b.Close}, nil
 		},
 	})
 	tb.Cleanup(func() { _ = s.Close() })

@@ -147,7 +147,7 @@ func TestWhatWasActedOnIsOnThePageThatItWasOn(t *testing.T) {
 		}
 		click := core.BrowserAction{Action: "computer", Params: []byte(`{"action":"click"}`)}
 		for _, leaves = range []bool{false, true} {
-			if _, err := s.Agent(t.Context(), "c", click); err != nil {
+			if _, err := s.Agent(t.Context(), core.Caller{ChannelID: "c"}, click); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(time.Second)

@@ -28,11 +28,15 @@ type Driver interface {
 // Page is what is known of the pages of one Chromium.
 type Page interface {
 	Tabs() []core.BrowserTab
-	Dialog() (core.BrowserDialog, bool)
-	Chooser() (core.BrowserChooser, bool)
 	Downloads() []core.BrowserDownload
 	Console(after int64) []core.BrowserLine
 	Requests(after int64) []core.BrowserRequest
+}
+
+// Prompts are what the active page shows to the person beside its picture.
+type Prompts interface {
+	Dialog() (core.BrowserDialog, bool)
+	Chooser() (core.BrowserChooser, bool)
 	Popup() (core.BrowserPopup, bool)
 	Cursor() string
 }
@@ -41,6 +45,7 @@ type Page interface {
 type Running struct {
 	Driver  Driver
 	Page    Page
+	Prompts Prompts
 	Watched func(ctx context.Context, on bool) error // more processor time, or less
 	Notices []string
 	// PutFile makes a person's file readable by Chromium and says where it is there; nil

@@ -156,7 +156,7 @@ func newStage() *stage {
 			f := &fakeChrome{done: make(chan struct{}), hooks: h}
 			s.chromes = append(s.chromes, f)
 			return Running{
-				Driver: f, Page: f, Notices: []string{"A notice."}, PutFile: f.putFile,
+				Driver: f, Page: f, Prompts: f, Notices: []string{"A notice."}, PutFile: f.putFile,
 				Watched: func(_ context.Context, on bool) error {
 					f.mu.Lock()
 					defer f.mu.Unlock()

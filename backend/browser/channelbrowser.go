@@ -160,19 +160,19 @@ func (c *session) state() core.BrowserState {
 		return st
 	}
 	st.Notices, st.Tabs = run.Notices, append(st.Tabs, run.Page.Tabs()...)
-	if d, open := run.Page.Dialog(); open {
+	if d, open := run.Prompts.Dialog(); open {
 		st.Dialog = &d
 	}
-	if ch, open := run.Page.Chooser(); open {
+	if ch, open := run.Prompts.Chooser(); open {
 		st.Chooser = &ch
 	}
 	st.Downloads = run.Page.Downloads()
 	if st.Driver == core.DriverPerson { // an agent's clicks open nothing for the person
-		if p, open := run.Page.Popup(); open {
+		if p, open := run.Prompts.Popup(); open {
 			st.Popup = &p
 		}
 	}
-	st.Cursor = run.Page.Cursor()
+	st.Cursor = run.Prompts.Cursor()
 	for _, l := range run.Page.Console(0) {
 		if l.Level == "error" {
 			st.Errors++

@@ -27,7 +27,7 @@ func TestChromeOfThePerson(t *testing.T) {
 			Launch: func(context.Context, core.ChannelID, bool, Hooks) (Running, error) {
 				<-time.After(time.Second)
 				return Running{
-					Driver: f, Page: f, Mode: core.BrowserOnHost, Lost: lost, Notices: []string{"It is yours."},
+					Driver: f, Page: f, Prompts: f, Mode: core.BrowserOnHost, Lost: lost, Notices: []string{"It is yours."},
 					Watched: func(context.Context, bool) error { return nil },
 					Close:   func() error { return nil },
 				}, nil

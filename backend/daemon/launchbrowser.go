@@ -64,7 +64,7 @@ func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh boo
 		return run, errors.Join(err, car.Close())
 	}
 	return browser.Running{
-		Driver: b, Page: b, Mode: core.BrowserInDocker, Watched: car.Watched, Notices: car.Notices, PutFile: car.PutFile,
+		Driver: b, Page: b, Prompts: b, Mode: core.BrowserInDocker, Watched: car.Watched, Notices: car.Notices, PutFile: car.PutFile,
 		Close: func() error { return errors.Join(car.Close(), b.Close()) },
 	}, nil
 }

@@ -32,7 +32,7 @@ func Attach(ctx context.Context, profile string, fresh bool, h browser.Hooks, lo
 	}
 	log.Info("attached to the person's Chrome", "folder", c.Folder)
 	return browser.Running{
-		Driver: b, Page: b, Mode: core.BrowserOnHost, Notices: []string{notice}, Close: b.Close,
+		Driver: b, Page: b, Prompts: b, Mode: core.BrowserOnHost, Notices: []string{notice}, Close: b.Close,
 		Watched: func(context.Context, bool) error { return nil }, // it has all that this computer has
 		Lost: core.Fail(core.CodeNotFound, nil,
 			"The connection to your Chrome has ended: Chrome was closed, or remote debugging switched off.", how),

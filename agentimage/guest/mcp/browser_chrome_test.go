@@ -48,7 +48,7 @@ func newAgent(t *testing.T, o chrome.Options) *agent {
 		}
 		_ = json.NewEncoder(w).Encode(b.Do(r.Context(), core.BrowserAction{Action: in.Action, Params: in.Params}))
 	})
-	return &agent{t, cs, chrometest.Pages(t, "../../../backend/chrome/testdata/pages"), map[string]bool{}}
+	return &agent{t, cs, chrometest.Pages(t, "../../../backend/chrome/testdata/pages", nil), map[string]bool{}}
 }
 
 func (a *agent) call(tool string, args map[string]any) *sdk.CallToolResult {

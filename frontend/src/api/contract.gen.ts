@@ -157,10 +157,17 @@ export type BrowserTarget = {
   name?: string;
   selector?: string; // CSS, as short as it still names this one
   ref?: number;
+  text?: BrowserText;
   x: number;
   y: number;
   width: number;
   height: number;
+};
+
+export type BrowserText = {
+  size: number; // in CSS pixels
+  color: string; // #rrggbb
+  contrast?: number; // with what is behind it, as WCAG has it; 0 where a picture is
 };
 
 export type ChainBreak = {
