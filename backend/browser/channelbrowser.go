@@ -148,6 +148,9 @@ func (c *session) state() core.BrowserState {
 	if st.Driver == "" {
 		st.Driver = core.DriverNobody
 	}
+	if c.mode == core.BrowserOnHost {
+		st.Ports = nil // localhost is another computer there
+	}
 	if c.phase == core.BrowserStarting {
 		st.Step, st.SinceMs = c.stepNow, now.Sub(c.began).Milliseconds()
 	}

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -22,6 +23,9 @@ func TestChromeOfThePerson(t *testing.T) {
 		s := New(Options{
 			Settings: func(context.Context, core.ChannelID) (Settings, error) {
 				return Settings{Enabled: true, Mode: set.Load().(string), Idle: time.Hour}, nil
+			},
+			Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
+				return []core.BrowserPort{{Port: 8080, URL: "http://localhost:8080/"}}
 			},
 			Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Launch: func(context.Context, core.ChannelID, bool, Hooks) (Running, error) {
@@ -50,10 +54,14 @@ func TestChromeOfThePerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = other.Close() }()
-		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || st.Mode != core.BrowserOnHost || len(st.Notices) != 1 {
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || st.Mode != core.BrowserOnHost || len(st.Notices) != 1 || len(st.Ports) != 0 {
 			t.Fatalf("%+v", st)
 		}
+		v.Handle(core.BrowserCommand{Type: "reset"})
 		<-time.After(time.Second)
+		if st, _, rest := latest(t, v); len(rest) != 1 || rest[0].Type != "error" || !strings.Contains(rest[0].Message, "your own Chrome") || st != nil && st.Phase != core.BrowserRunning {
+			t.Fatalf("%+v, %+v", st, rest)
+		}
 		close(f.done)
 		<-time.After(time.Second)
 		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserCrashed || st.Failure.Cause != lost.Cause || st.Mode != core.BrowserOnHost {

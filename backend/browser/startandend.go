@@ -67,7 +67,7 @@ func (c *session) start(fresh bool) {
 		c.s.o.Log.Warn("browser did not start", "channel", string(c.ch), "err", err)
 	default:
 		c.run, c.phase, c.mode, c.used = &run, core.BrowserRunning, run.Mode, c.s.o.Now()
-		c.wipe = c.wipe && !fresh
+		c.wipe = c.wipe && (!fresh || run.Mode == core.BrowserOnHost) // there it waits for one that has a profile of its own
 		c.s.work.Go(func() { c.watch(&run) })
 	}
 	close(c.ready)
@@ -108,8 +108,12 @@ func (c *session) launch(fresh bool) (Running, error) {
 // reset forgets the profile and starts the browser without it. A start that is under way
 // has the profile, and ends first.
 func (c *session) reset(ctx context.Context) error {
+	set, err := c.s.o.Settings(ctx, c.ch)
+	if err != nil {
+		return err
+	}
 	c.mu.Lock()
-	if c.run != nil && c.mode == core.BrowserOnHost {
+	if set.Mode == core.BrowserOnHost || c.run != nil && c.run.Mode == core.BrowserOnHost {
 		c.mu.Unlock()
 		return core.Fail(core.CodeConflict, nil, "The profile is that of your own Chrome, which Loop does not touch.",
 			"Remove its data in Chrome itself.")
@@ -132,7 +136,7 @@ func (c *session) reset(ctx context.Context) error {
 	if err := c.shut(core.BrowserIdle, nil); err != nil {
 		return err
 	}
-	_, err := c.ensure(ctx)
+	_, err = c.ensure(ctx)
 	return err
 }
 

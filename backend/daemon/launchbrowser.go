@@ -50,7 +50,7 @@ func (d *Daemon) sidecars() *sidecar.Starter {
 // launchBrowser starts Chromium in its container and takes it over, or takes part in one of the person's.
 func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh bool, h browser.Hooks) (run browser.Running, err error) {
 	if set := d.settings.Current().Browser; set.Mode == core.BrowserOnHost {
-		return hostchrome.Attach(ctx, set.HostProfile, fresh, h, d.log)
+		return hostchrome.Attach(ctx, set.HostProfile, h, d.log)
 	}
 	car, err := d.sidecars().Start(ctx, id, fresh)
 	if err != nil {

@@ -15,13 +15,9 @@ const notice = "This is your own Chrome, with what you are signed in to. The age
 	"localhost is this computer, and nothing keeps pages from private addresses; what a page downloads goes where Chrome puts it."
 
 // Attach takes part in a Chrome that the person started, as the browser of a channel. To
-// close it closes its tabs; Chrome goes on. profile is that of Connect. fresh is refused:
-// the profile is the person's. Errors are *core.Failure.
-func Attach(ctx context.Context, profile string, fresh bool, h browser.Hooks, log *slog.Logger) (run browser.Running, err error) {
-	if fresh {
-		return run, core.Fail(core.CodeConflict, nil, "This is your own Chrome, so its profile is not reset from here.",
-			"Clear its data in Chrome, or set browser.mode to docker.")
-	}
+// close it closes its tabs; Chrome goes on. profile is that of Connect. Errors are
+// *core.Failure.
+func Attach(ctx context.Context, profile string, h browser.Hooks, log *slog.Logger) (run browser.Running, err error) {
 	c, err := Connect(ctx, profile, Folders(runtime.GOOS, os.Getenv))
 	if err != nil {
 		return run, err

@@ -101,6 +101,7 @@ func dial(ctx context.Context, at Endpoint, allow time.Duration) (*Chrome, error
 	defer cancel()
 	u := url.URL{Scheme: "ws", Host: addr, Path: at.Path}
 	// It is without an Origin, which Chrome would refuse.
+	//nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
 	ws, resp, err := websocket.Dial(hctx, u.String(), &websocket.DialOptions{HTTPClient: client})
 	switch {
 	case err == nil:

@@ -150,14 +150,6 @@ func TestConnectIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestNoResetOfAPersonsProfile(t *testing.T) {
-	live := devtools(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
-	_, err := Attach(t.Context(), live, true, browser.Hooks{}, slog.New(slog.DiscardHandler))
-	if f := core.AsFailure(err); f.Code != core.CodeConflict {
-		t.Errorf("%+v", f)
-	}
-}
-
 // TestConnectsAndRefuses: what listens takes the WebSocket and is no Chrome.
 func TestConnectsAndRefuses(t *testing.T) {
 	dir := devtools(t, speak(t, func(ctx context.Context, ws *websocket.Conn) error {
@@ -166,7 +158,7 @@ func TestConnectsAndRefuses(t *testing.T) {
 		}
 		return ws.Write(ctx, websocket.MessageText, []byte(`{"id":1,"error":{"code":-32000,"message":"Not allowed"}}`))
 	}))
-	_, err := Attach(t.Context(), dir, false, browser.Hooks{}, slog.New(slog.DiscardHandler))
+	_, err := Attach(t.Context(), dir, browser.Hooks{}, slog.New(slog.DiscardHandler))
 	if f := core.AsFailure(err); f.Code != core.CodeNotFound || !strings.Contains(f.Detail, "Not allowed") {
 		t.Errorf("%+v", f)
 	}

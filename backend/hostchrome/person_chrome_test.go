@@ -173,7 +173,7 @@ func (p *person) attach() *loop {
 		default:
 		}
 	}
-	run, err := Attach(p.t.Context(), p.folder, false, browser.Hooks{
+	run, err := Attach(p.t.Context(), p.folder, browser.Hooks{
 		Changed: func() { offer(l.changed) },
 		Frame:   func(f core.BrowserFrame) { f.Ack(); offer(l.painted) },
 	}, slog.New(slog.DiscardHandler))
@@ -232,6 +232,10 @@ func active(title string) func([]core.BrowserTab) bool {
 	}
 }
 
+// lookOfPage waits for the view of a phone's width: a view is set in a moment.
+const lookOfPage = `new Promise(r => { const look = n => innerWidth === 400 || n === 0
+	? r(innerWidth + " " + matchMedia("(prefers-color-scheme: dark)").matches) : setTimeout(look, 100, n - 1); look(80) })`
+
 func TestOwnTabsOfAPersonsChromium(t *testing.T) {
 	p := newPerson(t)
 	theirs := p.targets()[0]
@@ -247,7 +251,7 @@ func TestOwnTabsOfAPersonsChromium(t *testing.T) {
 	if err := l.SetView(core.BrowserView{Width: 400, Height: 700, Dark: true, Network: "slow"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.must("evaluate", obj{"expression": "innerWidth + ' ' + matchMedia('(prefers-color-scheme: dark)').matches"}).Result; !strings.Contains(got, "400 true") {
+	if got := l.must("evaluate", obj{"expression": lookOfPage}).Result; !strings.Contains(got, "400 true") {
 		t.Errorf("the view of Loop's own tab: %s", got)
 	}
 	if err := l.SetView(core.BrowserView{Width: 1280, Height: 800}); err != nil {
