@@ -49,7 +49,7 @@ func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (n
 
 // agents are the containers of a channel in which its agents work now, the newest first.
 func (s *Starter) agents(ch core.ChannelID) []core.Container {
-	list := slices.DeleteFunc(s.o.Containers.List(), func(c core.Container) bool {
+	list := slices.DeleteFunc(slices.Clone(s.o.Containers.List()), func(c core.Container) bool {
 		return c.ChannelID != ch || c.Status != core.ContainerRunning || c.Type == core.TypeChrome
 	})
 	slices.Reverse(list) // oldest first
