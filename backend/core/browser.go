@@ -57,7 +57,7 @@ type BrowserAction struct {
 type BrowserOpening struct {
 	URL    string         // http or https; hostile
 	Act    *BrowserAction // under way as it began; nil: none is
-	Within bool           // the tab shows a page of the same site
+	Within bool           // the tab shows a page of the same site, which was let in for this agent, or by a person
 }
 
 // BrowserResult is what an action came to. Error is a sentence that an agent can act on.
