@@ -43,6 +43,9 @@ func (c *session) agent(ctx context.Context, of core.RunID, a core.BrowserAction
 		}
 		defer c.acted()
 	}
+	c.mu.Lock()
+	c.caller = a.Caller
+	c.mu.Unlock()
 	c.use()
 	run, err := c.ensure(ctx)
 	if err != nil {

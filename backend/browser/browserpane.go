@@ -375,7 +375,7 @@ func (v *Viewer) act(m core.BrowserCommand) {
 			c.touch()
 		}
 		c.use()
-		res := run.Driver.Do(ctx, core.BrowserAction{Action: m.Action, Params: m.Params})
+		res := run.Driver.Do(ctx, core.BrowserAction{Action: m.Action, Params: m.Params, ByPerson: true})
 		v.say(core.BrowserUpdate{Type: "result", ID: m.ID, Result: &res})
 		c.touch()
 	})
@@ -442,7 +442,7 @@ func (v *Viewer) copyOut(ctx context.Context, cut bool) {
 	if err != nil {
 		panic(err) // a text
 	}
-	res := run.Driver.Do(ctx, core.BrowserAction{Action: "evaluate", Params: params})
+	res := run.Driver.Do(ctx, core.BrowserAction{Action: "evaluate", Params: params, ByPerson: true})
 	if res.Error != "" {
 		v.say(core.BrowserUpdate{Type: "error", Message: res.Error})
 		return

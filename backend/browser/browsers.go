@@ -15,7 +15,8 @@ import (
 
 // Driver drives one Chromium. Methods may be called from any goroutine.
 type Driver interface {
-	// Do answers within half a minute; a failure is a sentence in the result.
+	// Do answers within half a minute, or within actTimeout where a person is asked about a
+	// page; a failure is a sentence in the result.
 	Do(ctx context.Context, a core.BrowserAction) core.BrowserResult
 	Input(in core.BrowserInput) // takes no time
 	SetView(v core.BrowserView) error
@@ -57,10 +58,14 @@ type Running struct {
 	Close func() error
 }
 
-// Hooks are what a running Chromium calls, from goroutines of its own; they do not block.
+// Hooks are what a running Chromium calls, from goroutines of its own; all but the
+// last do not block.
 type Hooks struct {
 	Frame   func(core.BrowserFrame)
 	Changed func()
+	// Opens decides about a page before it is requested, and may take its time: until
+	// somebody has answered, or ctx ends. Errors are sentences for the agent.
+	Opens func(ctx context.Context, op core.BrowserOpening) error
 }
 
 // Film keeps pictures of what runs do. It is called from any goroutine. goes is whether
@@ -88,6 +93,10 @@ type Options struct {
 	Ports func(ctx context.Context, ch core.ChannelID) []core.BrowserPort
 	// Forget removes what is left of the browser of a channel that is gone, and its profile.
 	Forget func(ctx context.Context, ch core.ChannelID) error
+	// Opens decides about a page that no person opens. by is the agent that drives or drove
+	// last, and tool what it does in the browser now; a page of which tool is empty opens by
+	// itself. Errors are *core.Failure.
+	Opens func(ctx context.Context, ch core.ChannelID, op core.BrowserOpening, by core.Caller, tool string) error
 	// AgentActions are the names of what an agent may ask for; what only a pane may is in
 	// none of them.
 	AgentActions []string
@@ -97,8 +106,9 @@ type Options struct {
 }
 
 const (
-	// actTimeout bounds one act, whoever has gone meanwhile.
-	actTimeout = 90 * time.Second
+	// actTimeout bounds one act, whoever has gone meanwhile. A person may be asked about a
+	// page in it, for 100 seconds.
+	actTimeout = 150 * time.Second
 	// handTimeout is how long an act of the agent waits for the person to give back.
 	handTimeout = 100 * time.Second
 	// sweepEvery is the pace at which unused browsers are looked for.
@@ -217,6 +227,7 @@ func (s *Service) Agent(ctx context.Context, from core.Caller, a core.BrowserAct
 		why := fmt.Sprintf("There is no browser action %q. The tools of loop-browser are what there is.", cut(a.Action, 60))
 		return core.BrowserResult{Error: why}, nil
 	}
+	a.Caller = from
 	return s.pictured(ctx, from.ChannelID, set.ByPath, s.session(from.ChannelID).agent(ctx, from.RunID, a)), nil
 }
 

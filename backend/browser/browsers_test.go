@@ -117,6 +117,7 @@ type stage struct {
 	looks   int // at ports
 	forgot  []core.ChannelID
 	reel    reel
+	asked   []string
 }
 
 func newStage() *stage {
@@ -131,6 +132,12 @@ func newStage() *stage {
 		Save: func(_ context.Context, ch core.ChannelID, name string, data []byte) (string, error) {
 			s.saved[name] = data
 			return "/shared/" + string(ch) + "/" + name, s.unsaved
+		},
+		Opens: func(_ context.Context, ch core.ChannelID, op core.BrowserOpening, by core.Caller, tool string) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.asked = append(s.asked, fmt.Sprint(ch, " ", op.URL, " ", by.RunID, " ", tool))
+			return nil
 		},
 		Film: &s.reel, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
@@ -460,5 +467,52 @@ func TestHostileCommands(t *testing.T) {
 		}
 		close(hang)
 		_ = v.Close()
+	})
+}
+
+// TestWhoOpensPages: pages of an agent and of no person are asked about, and a person's not.
+func TestWhoOpensPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = v.Close() }()
+		<-time.After(2 * time.Second)
+		hooks := s.chrome(t, 1).hooks
+		navigate := act("navigate")
+		by := core.Caller{ChannelID: "c", RunID: "run1"}
+		navigate.Caller = by
+		opens := func(what, want string, under *core.BrowserAction) {
+			t.Helper()
+			if err := hooks.Opens(t.Context(), core.BrowserOpening{URL: what, Act: under}); err != nil {
+				t.Error(err)
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			got := strings.Join(s.asked, "; ")
+			if s.asked = nil; got != want {
+				t.Errorf("%s: asked %q, want %q", what, got, want)
+			}
+		}
+		opens("first", "c first  ", nil) // before anybody drove
+		if _, err := s.Agent(t.Context(), by, navigate); err != nil {
+			t.Fatal(err)
+		}
+		opens("tool", "c tool run1 navigate", &navigate)
+		opens("page", "c page run1 ", nil)
+		look := act("read_page")
+		opens("look", "c look run1 ", &look)
+		v.Handle(core.BrowserCommand{Type: "take"})
+		opens("mine", "", nil)
+		opens("mine too", "", &look)
+		opens("theirs", "c theirs run1 navigate", &navigate) // which began before the person took over
+		bar := act("navigate")
+		bar.ByPerson = true
+		opens("bar", "", &bar)
+		<-time.After(personRest + time.Second)
+		opens("again", "c again run1 ", nil)
 	})
 }

@@ -34,6 +34,7 @@ type session struct {
 	wipe    bool          // the next start forgets the profile
 	baton   baton
 	deed    *core.BrowserDeed
+	caller  core.Caller // the agent that acted last
 	used    time.Time
 	view    core.BrowserView
 	viewers []*Viewer
@@ -64,6 +65,22 @@ func (c *session) touch() {
 	default:
 	}
 	c.film.look()
+}
+
+// opens decides about a page that the browser is about to open. What a person does needs
+// nobody's word, and so does what the page does while a person drives it.
+func (c *session) opens(ctx context.Context, op core.BrowserOpening) error {
+	c.mu.Lock()
+	c.baton.settle(c.s.o.Now())
+	person, by, tool := c.baton.driver == core.DriverPerson, c.caller, ""
+	c.mu.Unlock()
+	if op.Act != nil && changes(*op.Act) {
+		person, by, tool = op.Act.ByPerson, op.Act.Caller, op.Act.Action
+	}
+	if person {
+		return nil
+	}
+	return c.s.o.Opens(ctx, c.ch, op, by, tool)
 }
 
 func (c *session) step(text string) {

@@ -102,7 +102,7 @@ func (c *session) launch(fresh bool) (Running, error) {
 	if !set.Enabled {
 		return Running{}, errOff
 	}
-	return c.s.o.Launch(c.ctx, c.ch, fresh, Hooks{Frame: c.show, Changed: c.touch})
+	return c.s.o.Launch(c.ctx, c.ch, fresh, Hooks{Frame: c.show, Changed: c.touch, Opens: c.opens})
 }
 
 // reset forgets the profile and starts the browser without it. A start that is under way

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -129,20 +130,28 @@ func paramTrouble(err error) string {
 }
 
 // Do performs an action and says what came of it; failures are in its Error. It takes at
-// most about 30 seconds. Actions wait for one another, but for those that end one.
+// most about 30 seconds, and as long again as askPatience where a person is asked whether a
+// page may be opened. Actions wait for one another, but for those that end one.
 func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResult {
 	act, ok := byName[a.Action]
 	if !ok {
 		return core.BrowserResult{Error: "There is no action “" + clip(a.Action, 60) + "”."}
 	}
-	ctx, cancel := b.context(ctx)
+	whole, cancel := b.context(ctx)
 	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, doTimeout)
+	ctx, stop := context.WithTimeout(whole, doTimeout)
 	defer stop()
+	free := func() {}
 	if !act.aside {
 		select {
 		case b.acts <- struct{}{}:
-			defer func() { <-b.acts }()
+			free = sync.OnceFunc(func() {
+				b.mu.Lock()
+				b.acting = nil
+				b.mu.Unlock()
+				<-b.acts
+			})
+			defer free()
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errEnded) {
 				return core.BrowserResult{Error: sentence(errEnded)}
@@ -158,15 +167,24 @@ func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResu
 	b.mu.Lock()
 	before := b.active
 	stood := before != nil && before.dialog != nil
+	from := moment{b.opened, b.attaches}
+	if !act.aside {
+		b.acting = &a
+	}
 	b.mu.Unlock()
 	r, err := act.run(ctx, b, jsontext.Value(a.Params))
 	if d, is := isDialog(err); is && act.acts && !stood {
 		r.Result = strings.TrimSpace(r.Result + " " + d.Error())
 		err = nil
 	}
+	if !act.pane && !a.ByPerson {
+		r, err = b.answered(whole, from, r, err, free)
+	}
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errEnded) {
+		select {
+		case <-b.conn.ended: // whatever that looked like from the page
 			err = errEnded
+		default:
 		}
 		r.Error = sentence(err)
 	}

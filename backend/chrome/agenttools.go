@@ -2,9 +2,11 @@ package chrome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"loop/backend/core"
 )
@@ -59,7 +61,9 @@ var tools = []action{
 		}
 		s := "Opened an empty tab."
 		if p.URL != "about:blank" {
-			if s, err = b.navigate(ctx, t, p.URL); err != nil {
+			if s, err = b.navigate(ctx, t, p.URL); errors.Is(err, errAsked) {
+				return result{Result: "The tab is " + t.id + ".", Tabs: b.Tabs()}, err
+			} else if err != nil {
 				return result{}, fmt.Errorf("%w", core.Fail(core.AsFailure(err).Code, nil, "The tab "+t.id+" is open, but: "+sentence(err), ""))
 			}
 		}
@@ -149,7 +153,15 @@ var tools = []action{
 }
 
 func evaluateTool(ctx context.Context, b *Browser, t *tab, p scriptParams) (result, error) {
+	b.mu.Lock()
+	before := t.navs
+	b.mu.Unlock()
 	s, err := b.evaluate(ctx, t, p.Expression)
+	short, cancel := context.WithTimeout(ctx, 60*time.Millisecond) // a script may have the page go somewhere
+	defer cancel()
+	if b.until(short, func() bool { return t.requested || t.opening != nil || t.navs > before }) == nil {
+		t.settle(ctx)
+	}
 	return result{Result: s}, err
 }
 

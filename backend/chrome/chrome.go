@@ -31,9 +31,10 @@ type Options struct {
 	// Changed is called when tabs, the dialog, the chooser, downloads, or the counts of
 	// console and network have changed. It does not block; nil for none.
 	Changed func()
-	// Allow is asked before a navigation that a tool or the address bar begins, and may take
-	// its time; the error's sentence is shown. nil allows.
-	Allow func(ctx context.Context, url string) error
+	// Opens is asked before a document of a tab is requested, whoever or whatever wants it
+	// opened, and may take its time; ctx ends when nothing waits for it any more. The error's
+	// sentence is for the agent. Frames within pages are not asked about. nil allows.
+	Opens func(ctx context.Context, op core.BrowserOpening) error
 	// PutFile makes a workspace file readable by Chromium and says where it is there. nil
 	// refuses uploads.
 	PutFile func(ctx context.Context, path string) (inside string, err error)
@@ -76,8 +77,12 @@ type Browser struct {
 	files    downloadList
 	seq      int64 // of console lines and requests
 
-	own     map[string]string // tabs of a person's Chromium that are of here, with their group
-	closing bool              // tabs are closed, and none is opened
+	own      map[string]string   // tabs of a person's Chromium that are of here, with their group
+	closing  bool                // tabs are closed, and none is opened
+	acting   *core.BrowserAction // under way
+	openings []*opening          // the newest, oldest first
+	opened   int64               // counts them
+	attaches int64               // counts tabs
 }
 
 // Open takes over a Chromium that was just started, or takes part in one of the person's:
@@ -128,7 +133,10 @@ func (b *Browser) begin(ctx context.Context) error {
 		params any
 	}{
 		{target.CommandSetDiscoverTargets, obj{"discover": true, "filter": pages}},
-		{target.CommandSetAutoAttach, obj{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}},
+		// A popup waits, or its first page would be requested before it can be held.
+		{target.CommandSetAutoAttach, obj{
+			"autoAttach": true, "waitForDebuggerOnStart": b.o.Opens != nil, "flatten": true, "filter": pages,
+		}},
 		{"Browser.setDownloadBehavior", downloads},
 	} {
 		if err := b.conn.call(ctx, nil, "", c.method, c.params, nil); err != nil {

@@ -50,11 +50,6 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	if err != nil {
 		return "", err
 	}
-	if b.o.Allow != nil && address != "about:blank" {
-		if err := b.o.Allow(ctx, address); err != nil {
-			return "", err
-		}
-	}
 	defer t.leave(ctx)()
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
@@ -65,9 +60,19 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	}
 	b.mu.Lock()
 	before, files := t.navs, b.files.begun
+	if address == "about:blank" { // which is not held
+		t.goesElsewhere(errMoved)
+	}
 	b.mu.Unlock()
-	err = t.patient(ctx, page.CommandNavigate, obj{"url": address}, &got)
+	asked, done := t.untilAsked(ctx)
+	err = t.patient(asked, page.CommandNavigate, obj{"url": address}, &got)
+	done()
+	b.mu.Lock()
+	asks := t.asks() // a request that was given up looks like one that failed
+	b.mu.Unlock()
 	switch {
+	case asks:
+		return "", errAsked
 	case errors.Is(err, context.DeadlineExceeded):
 		return address + " has not answered within 15 seconds; it still loads. Wait, or call page_info to see how far it is.", nil
 	case err != nil:
@@ -81,13 +86,24 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return "Moved within the page to " + address + ".", nil
 	}
 	err = b.until(ctx, func() bool { // another document than this one came where a page sends on at once
-		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading)
+		return t.gone || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading)
 	})
+	return t.came(ctx, "Opened", err)
+}
+
+// came is arrived once more is known of the page, or says that a person is asked about it.
+func (t *tab) came(ctx context.Context, verb string, err error) (string, error) {
+	t.b.mu.Lock()
+	asks := t.asks()
+	t.b.mu.Unlock()
+	if asks {
+		return "", errAsked
+	}
 	t.remember(ctx)
 	if why := t.notConnected(ctx); why != nil {
 		return "", why
 	}
-	return t.arrived("Opened", err)
+	return t.arrived(verb, err)
 }
 
 // arrived says where a tab is after it was sent somewhere.
@@ -176,16 +192,12 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 	var file bool
 	err := b.until(ctx, func() bool {
 		file = t.navs == before && b.files.of(t.id, files) != nil
-		return t.gone || t.dialog != nil || t.navs > before && (t.crashed || !t.loading) || file
+		return t.gone || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading) || file
 	})
 	if file {
 		return b.fetched(ctx, t, "The address", files)
 	}
-	t.remember(ctx)
-	if why := t.notConnected(ctx); why != nil {
-		return "", why
-	}
-	return t.arrived(verb, err)
+	return t.came(ctx, verb, err)
 }
 
 type history struct {
@@ -221,17 +233,23 @@ func (t *tab) settle(ctx context.Context) {
 	t.b.mu.Lock()
 	before, files := t.navs, t.b.files.begun
 	t.b.mu.Unlock()
-	quiet := func() bool { return t.gone || t.crashed || t.dialog != nil }
-	err := t.b.until(short, func() bool { return quiet() || t.loading || t.navs > before || t.b.files.begun > files })
+	quiet := func() bool { return t.gone || t.crashed || t.dialog != nil || t.asks() }
+	err := t.b.until(short, func() bool { return quiet() || t.loading || t.requested || t.navs > before || t.b.files.begun > files })
 	if err != nil {
 		return
 	}
+	begun, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	_ = t.b.until(begun, func() bool { return quiet() || !t.requested })
+	t.b.mu.Lock()
+	t.requested = false // it came to nothing, such as mailto:
+	t.b.mu.Unlock()
 	long, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()
 	var stayed bool
 	_ = t.b.until(long, func() bool {
 		stayed = t.navs == before && t.b.files.begun == files
-		return quiet() || !t.loading
+		return quiet() || !t.loading && t.opening == nil
 	})
 	if stayed { // a download begins a little after the navigation that came to it has ended
 		late, over := context.WithTimeout(long, 200*time.Millisecond)

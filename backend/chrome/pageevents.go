@@ -1,6 +1,8 @@
 package chrome
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json"
 )
 
@@ -19,14 +21,15 @@ var handlers = map[string]handler{
 	"Inspector.targetCrashed":                    {kept, (*Browser).crashed},
 	"Page.frameNavigated":                        {kept, (*Browser).navigated},
 	"Page.navigatedWithinDocument":               {kept, (*Browser).movedWithin},
+	"Page.frameRequestedNavigation":              {kept, (*Browser).requested},
 	"Page.frameStartedLoading":                   {kept, (*Browser).startedLoading},
 	"Page.frameStoppedLoading":                   {kept, (*Browser).stoppedLoading},
+	"Fetch.requestPaused":                        {kept, (*Browser).paused},
 	"Page.javascriptDialogOpening":               {kept, (*Browser).dialogOpened},
 	"Page.javascriptDialogClosed":                {kept, (*Browser).dialogClosed},
 	"Page.fileChooserOpened":                     {kept, (*Browser).chooserOpened},
 	"Page.screencastFrame":                       {picture, (*Browser).castFrame},
 	"Input.dragIntercepted":                      {kept, (*Browser).dragBegan},
-	"Fetch.requestPaused":                        {kept, (*Browser).requestPaused},
 	"Browser.downloadWillBegin":                  {kept, (*Browser).downloadBegan},
 	"Browser.downloadProgress":                   {kept, (*Browser).downloadProgressed},
 	"Runtime.bindingCalled":                      {kept, (*Browser).bindingCalled},
@@ -67,6 +70,7 @@ func (b *Browser) navigated(e event) {
 			ID       string `json:"id"`
 			LoaderID string `json:"loaderId"`
 			URL      string `json:"url"`
+			Failed   string `json:"unreachableUrl"` // what an error page stands in for
 		} `json:"frame"`
 	}
 	if !b.decode(e, &p) {
@@ -84,7 +88,14 @@ func (b *Browser) navigated(e event) {
 	t.chosen(t.chooser)
 	t.loader = p.Frame.LoaderID
 	t.url = clip(p.Frame.URL, maxURL)
+	if _, site, err := siteOf(cmp.Or(p.Frame.Failed, p.Frame.URL)); err == nil {
+		if t.site, t.letIn = site, t.letNext; p.Frame.Failed != "" {
+			t.site = ""
+		}
+		t.goesElsewhere(errMoved) // what is held was for the page before
+	}
 	t.icon = ""
+	t.requested = false
 	t.navs++
 	t.inARow = 0
 	if t.crashed {
@@ -111,8 +122,26 @@ func (b *Browser) movedWithin(e event) {
 	defer b.mu.Unlock()
 	if t := b.main(e, p.FrameID); t != nil {
 		t.url = clip(p.URL, maxURL)
+		t.requested = false
 		t.navs++
 		b.scout(t)
+		b.advance()
+	}
+}
+
+// requested says that a page is about to go somewhere, before anything else is heard of it.
+func (b *Browser) requested(e event) {
+	var p struct {
+		FrameID     string `json:"frameId"`
+		Disposition string `json:"disposition"`
+	}
+	if !b.decode(e, &p) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.main(e, p.FrameID); t != nil && p.Disposition == "currentTab" {
+		t.requested = true
 		b.advance()
 	}
 }
@@ -137,7 +166,7 @@ func (b *Browser) loading(e event, on bool) {
 		b.scout(t) // also where the beginning was before the tab was attached
 	}
 	if t.loading != on {
-		t.loading = on
+		t.loading, t.requested = on, t.requested && on
 		b.advance()
 	}
 }

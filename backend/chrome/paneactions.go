@@ -16,6 +16,9 @@ type paramText = jsontext.Value
 // paneActions are what a person does at the pane's buttons.
 var paneActions = []action{
 	{name: "stop", pane: true, aside: true, run: on(func(_ context.Context, _ *Browser, t *tab, _ noParams) (result, error) {
+		t.b.mu.Lock()
+		t.goesElsewhere(errMoved)
+		t.b.mu.Unlock()
 		t.post(page.CommandStopLoading, nil)
 		return say("Stopped."), nil
 	})},

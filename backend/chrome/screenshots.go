@@ -16,11 +16,16 @@ const (
 
 // screenshot is a picture of what the viewport shows.
 func (b *Browser) screenshot(ctx context.Context, t *tab) (core.BrowserResult, error) {
-	p, err := t.where(ctx)
-	if err != nil {
-		return core.BrowserResult{}, err
-	}
 	params := obj{"format": "png", "optimizeForSpeed": true}
+	b.mu.Lock()
+	p, sending := b.known(t), t.sending() != nil
+	b.mu.Unlock()
+	if !sending {
+		var err error
+		if p, err = t.where(ctx); err != nil {
+			return core.BrowserResult{}, err
+		}
+	}
 	b.mu.Lock()
 	scale := b.view.Scale * b.view.Zoom
 	b.mu.Unlock()
@@ -41,6 +46,11 @@ func (b *Browser) screenshot(ctx context.Context, t *tab) (core.BrowserResult, e
 	r := core.BrowserResult{Page: p, Result: fmt.Sprintf("A picture of %s, %g×%g CSS pixels.", p.URL, p.Width, p.Height)}
 	r.Image = got.Data
 	return r, nil
+}
+
+// known is what is known of a page without its help. The caller holds mu.
+func (b *Browser) known(t *tab) *core.BrowserPage {
+	return &core.BrowserPage{URL: t.url, Title: t.title, Width: float64(b.view.Width), Height: float64(b.view.Height)}
 }
 
 // where says where a page is and how large.

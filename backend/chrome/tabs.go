@@ -29,6 +29,7 @@ type tab struct {
 
 	title, url, icon string
 	loading, crashed bool
+	requested        bool // the page is about to go somewhere
 	back, forward    bool
 	gone             bool
 	loader           string // of the main document that was committed
@@ -52,6 +53,16 @@ type tab struct {
 	cursor   string
 	scouting bool // a goroutine looks at history and icon
 	again    bool // and shall look again
+
+	site      string     // of the page that is shown; empty for an error's
+	letIn     core.RunID // for whom it was let in, by Caller.Origin; empty: for anybody
+	letNext   core.RunID // the same of what was let in last
+	opening   *opening   // a page that is held for this tab
+	earlier   []*opening // ones of the same site before it, whose question is the same
+	pass      pageAllowed
+	interrupt context.CancelCauseFunc // ends the wait of the tool navigate
+	sent      bool                    // it is under way, and nothing was requested yet
+	byTool    bool                    // what was requested last is of that tool
 }
 
 var (
@@ -102,6 +113,9 @@ func (t *tab) call(ctx context.Context, method string, params, result any) error
 func (t *tab) callIn(ctx context.Context, session, method string, params, result any) error {
 	t.b.mu.Lock()
 	err, held, patience := t.standing(), t.held, t.b.patience
+	if err == nil && !slices.Contains(byBrowser, method) {
+		err = t.sending()
+	}
 	t.b.mu.Unlock()
 	if err != nil {
 		return err
@@ -199,6 +213,7 @@ func (b *Browser) attached(e event) {
 		return
 	}
 	if len(b.tabs) >= maxTabs {
+		b.holdPages(p.SessionID)
 		b.conn.start(p.SessionID, "Runtime.runIfWaitingForDebugger", nil, nil) // or its opener stands still
 		b.conn.start("", target.CommandCloseTarget, obj{"targetId": info.TargetID}, nil)
 		b.note("The page opened more than %d tabs; the newest were closed.", maxTabs)
@@ -208,8 +223,12 @@ func (b *Browser) attached(e event) {
 		b: b, id: info.TargetID, session: p.SessionID, title: line(info.Title, maxTitle), url: clip(info.URL, maxURL),
 		frames: map[string]string{}, held: make(chan struct{}), group: group,
 	}
+	if i := slices.IndexFunc(b.tabs, func(o *tab) bool { return o.id == info.OpenerID }); i >= 0 {
+		t.site, t.letIn, t.letNext = b.tabs[i].site, b.tabs[i].letIn, b.tabs[i].letIn
+	}
 	b.sessions[t.session] = t
 	b.tabs = append(b.tabs, t)
+	b.attaches++
 	b.prepareTab(t)
 	if info.OpenerID != "" && b.active != nil {
 		b.note("The page opened a new tab (%s), which is the active one now; switch_tab goes back.", t.id)
@@ -226,6 +245,7 @@ func (b *Browser) attached(e event) {
 
 // prepareTab turns on what is used of a page. The caller holds mu.
 func (b *Browser) prepareTab(t *tab) {
+	b.holdPages(t.session) // before it runs
 	b.prepareFrame(t.session)
 	t.post(page.CommandSetLifecycleEventsEnabled, obj{"enabled": true})
 	t.post("Inspector.enable", nil)
@@ -291,6 +311,7 @@ func (b *Browser) detached(e event) {
 	}
 	t.gone = true
 	delete(b.own, t.id)
+	t.goesElsewhere(errGone)
 	t.dropDialog()
 	t.hold()
 	for _, s := range t.frames {

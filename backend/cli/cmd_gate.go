@@ -129,6 +129,9 @@ func showApproval(p *printer, a core.Approval) {
 	if len(chain) > 0 {
 		p.line("  by %s", strings.Join(chain, " → "))
 	}
+	for _, d := range a.Details {
+		p.line("  %s: %s", d.Label, oneLine(d.Text, 3*maxLine))
+	}
 	p.line("  because %s", oneLine(a.Why, 3*maxLine))
 	p.line("  if allowed: %s", a.Risk)
 	if a.Diff != "" {

@@ -50,6 +50,7 @@ those of its project and its remembered answers as well. What you change counts
 at once, also for programs that run. docs/gate-policy.md has the form of a rule.`
 	cmd.Example = `  loop gate rules --channel shop
   loop gate rules add '{"paths": ["/home/*/src/shop/secrets/**"], "decision": "deny"}'
+  loop gate rules add '{"sites": ["example.com", "*.example.com"], "decision": "allow"}'
   loop gate rules off 12
   loop gate rules remove 12
   loop gate rules undo
@@ -146,6 +147,8 @@ func classOfRule(text string) core.GateRuleClass {
 	switch {
 	case has["pattern"] != nil:
 		return core.RuleOfSockets
+	case has["sites"] != nil:
+		return core.RuleOfSites
 	case has["commands"] != nil, has["args_patterns"] != nil:
 		return core.RuleOfCommands
 	}

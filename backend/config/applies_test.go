@@ -20,7 +20,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"browser.mode": live, "browser.host_profile": live,
 		"inherit_mounts": live, "mounts": live, "copy_files": live, "extra_dirs": live, "envs": live, "inherit_envs": live,
 		"proxies.http_proxy": live, "proxies.https_proxy": live, "proxies.no_proxy": live, "mcp.servers": live,
-		"gates.agentgate.enabled": live, "gates.agentgate.mode": live, "gates.agentgate.default_decision": live, "gates.agentgate.path_rules": live,
+		"gates.agentgate.enabled": live, "gates.agentgate.mode": live, "gates.agentgate.default_decision": live, "gates.agentgate.path_rules": live, "gates.agentgate.site_rules": live,
 		"gates.agentgate.command_rules": live, "gates.agentgate.file_rules": live, "gates.agentgate.timeout_sec": live,
 		"gates.agentgate.modes": live, "gates.agentgate.hold_until_back": live, "gates.agentgate.dialog": live, "gates.agentgate.debuggers": live,
 		"api_addr": restart, "guest_transport": live, "api_advertise_url": live,

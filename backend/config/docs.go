@@ -87,6 +87,8 @@ var docs = map[string]string{
 		"program can be run under another name.",
 	"gates.agentgate.file_rules": "Rules for files: {paths, operations, decision, message, off}; " +
 		"operations are read, write, create, delete, chmod, chown and link.",
+	"gates.agentgate.site_rules": "Rules for pages that an agent opens in the browser: {sites, decision, message, off}; sites are hosts, " +
+		"such as example.com, *.example.com for what is below it, or *. A site that no rule names is asked about.",
 	"gates.agentgate.timeout_sec":     "How long a question waits; then it is denied this once.",
 	"gates.agentgate.hold_until_back": "Let questions wait without an end.",
 	"gates.agentgate.debuggers": "Let gdb and strace work, on programs of the same run or terminal alone. " +

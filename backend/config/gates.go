@@ -29,6 +29,7 @@ type AgentGate struct {
 	PathRules       []policy.PathRule    `json:"path_rules" merge:"append" project:"tighten"`
 	CommandRules    []policy.CommandRule `json:"command_rules" merge:"append" project:"tighten"`
 	FileRules       []policy.FileRule    `json:"file_rules" merge:"append" project:"tighten"`
+	SiteRules       []policy.SiteRule    `json:"site_rules" merge:"append" project:"tighten"`
 	TimeoutSec      int                  `json:"timeout_sec" default:"300" min:"10" max:"86400" unit:"seconds" project:"never"`
 	HoldUntilBack   bool                 `json:"hold_until_back" default:"false" project:"never"`
 	Debuggers       bool                 `json:"debuggers" default:"false" project:"never"`
@@ -85,14 +86,14 @@ func rules(raw []byte, into any) error {
 	return nil
 }
 
-// rule checks one rule of any of the three kinds. Whether a pattern that begins in a folder
+// rule checks one rule of any kind. Whether a pattern that begins in a folder
 // may stand in this file is checked where the policy is put together, before anything starts.
 func rule(v reflect.Value) error {
 	d, _ := v.FieldByName("Decision").Interface().(policy.Decision)
 	if !slices.Contains(decisions, string(d)) {
 		return errors.New("no decision of allow, approve and deny")
 	}
-	if c := v.FieldByName("Category").String(); c != "" {
+	if c := v.FieldByName("Category"); c.IsValid() && c.String() != "" {
 		return errors.New("a category, which only Loop's own rules have")
 	}
 	if p := v.FieldByName("Pattern"); p.IsValid() && strings.TrimSpace(p.String()) == "" {
@@ -108,6 +109,8 @@ func rule(v reflect.Value) error {
 		err = r.Check()
 	case policy.CommandRule:
 		err = r.Check()
+	case policy.SiteRule:
+		err = r.Check()
 	}
 	if err != nil {
 		return fmt.Errorf("something that cannot be read: %w", err)
@@ -122,6 +125,7 @@ func (doc *document) rulesHold() {
 	g.PathRules = turnedOn(doc, "path_rules", g.PathRules, func(r *policy.PathRule) *bool { return &r.Off })
 	g.CommandRules = turnedOn(doc, "command_rules", g.CommandRules, func(r *policy.CommandRule) *bool { return &r.Off })
 	g.FileRules = turnedOn(doc, "file_rules", g.FileRules, func(r *policy.FileRule) *bool { return &r.Off })
+	g.SiteRules = turnedOn(doc, "site_rules", g.SiteRules, func(r *policy.SiteRule) *bool { return &r.Off })
 }
 
 func turnedOn[R any](doc *document, list string, rules []R, off func(*R) *bool) []R {

@@ -6,10 +6,11 @@ import "time"
 type ApprovalKind string
 
 const (
-	ApprovalFile    ApprovalKind = "file"
-	ApprovalExec    ApprovalKind = "execve"
-	ApprovalConnect ApprovalKind = "connect"
-	ApprovalFlood   ApprovalKind = "flood" // one question about a run that asks too much
+	ApprovalFile     ApprovalKind = "file"
+	ApprovalExec     ApprovalKind = "execve"
+	ApprovalConnect  ApprovalKind = "connect"
+	ApprovalNavigate ApprovalKind = "navigate" // of a page in the channel's browser, held there
+	ApprovalFlood    ApprovalKind = "flood"    // one question about a run that asks too much
 )
 
 // ApprovalState is how an approval stands; only a waiting one can be answered.
@@ -35,7 +36,7 @@ const (
 	ScopeAlways  ApprovalScope = "always"
 )
 
-// Approval is an act of an agent that the kernel holds until a person answers. It is
+// Approval is an act of an agent that is held until a person answers: by the kernel, or a page by its browser. It is
 // also the payload of gate.asked, gate.changed and gate.resolved. What comes from the
 // container (Target, AskedAs, From, Details,
 // Processes, Diff) is hostile text.
@@ -48,9 +49,10 @@ type Approval struct {
 	Kind      ApprovalKind  `json:"kind"`
 	State     ApprovalState `json:"state"`
 
-	Operation string `json:"operation,omitempty"` // file: write, create, delete, …; exec: run; connect: connect
+	Operation string `json:"operation,omitempty"` // file: write, create, delete, …; exec: run; connect: connect; navigate: navigate
 	Target    string `json:"target"`
 	AskedAs   string `json:"asked_as,omitempty"`
+	Site      string `json:"site,omitempty"` // navigate: the part of the host that the answer is about
 	From      string `json:"from,omitempty"`
 	Call      string `json:"call,omitempty"` // of the kernel, e.g. renameat2
 	Calls     int    `json:"calls"`          // how many held calls this one question stands for

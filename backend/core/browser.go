@@ -47,6 +47,17 @@ type BrowserPage struct {
 type BrowserAction struct {
 	Action string          `json:"action"`
 	Params json.RawMessage `json:"params,omitempty"` // an object; hostile
+
+	ByPerson bool   `json:"-"` // of a person, in a pane
+	Caller   Caller `json:"-"` // of the agent; zero for a person's
+}
+
+// BrowserOpening is a page that a browser is about to open. It is held before anything of
+// it is sent.
+type BrowserOpening struct {
+	URL    string         // http or https; hostile
+	Act    *BrowserAction // under way as it began; nil: none is
+	Within bool           // the tab shows a page of the same site, which was let in for this agent, or by a person
 }
 
 // BrowserResult is what an action came to. Error is a sentence that an agent can act on.

@@ -103,6 +103,7 @@ type GateLogSummary struct {
 	Files    int            `json:"files"`
 	Programs int            `json:"programs"`
 	Sockets  int            `json:"sockets"`
+	Sites    int            `json:"sites"`
 	Counted  int            `json:"counted"`         // entries that count calls and name none
 	Groups   []GateLogGroup `json:"groups"`          // newest first
 	Older    bool           `json:"older,omitempty"` // there are groups before these; only the newest 2000 are listed

@@ -14,13 +14,14 @@ const (
 	RuleDefault    GateRuleOrigin = "default"    // what becomes of the rest
 )
 
-// GateRuleClass is which of the three lists a rule stands in.
+// GateRuleClass is which list a rule stands in.
 type GateRuleClass string
 
 const (
 	RuleOfFiles    GateRuleClass = "file_rules"
 	RuleOfCommands GateRuleClass = "command_rules"
 	RuleOfSockets  GateRuleClass = "path_rules"
+	RuleOfSites    GateRuleClass = "site_rules"
 	RuleOfAll      GateRuleClass = "default" // the last row alone
 )
 
@@ -36,7 +37,7 @@ type GateRule struct {
 	Path     string         `json:"path,omitempty"` // the file that has it
 	Line     int            `json:"line,omitempty"`
 	Decision string         `json:"decision"` // allow, deny or approve
-	Calls    []string       `json:"calls"`    // read, write, …; run; connect
+	Calls    []string       `json:"calls"`    // read, write, …; run; connect; navigate
 	Patterns []string       `json:"patterns"` // as a person reads them: ~ is any home, <project> a folder of the project
 	Args     []string       `json:"args,omitempty"`
 	Text     string         `json:"text"` // what it says, in plain words
@@ -93,13 +94,14 @@ type GateRuleUndo struct {
 	Scope ApprovalScope `json:"scope"`
 }
 
-// GateCall is a call to try. It has a Path with an Operation, Connect, or Exec.
+// GateCall is a call to try. It has a Path with an Operation, Connect, Exec, or Site.
 type GateCall struct {
 	Operation string   `json:"operation,omitempty"`
 	Path      string   `json:"path,omitempty"`    // absolute, or below ~/ or <project>/
 	Connect   string   `json:"connect,omitempty"` // a socket's path, or @ and its name
 	Exec      []string `json:"exec,omitempty"`    // the arguments, with the program first
 	Line      string   `json:"line,omitempty"`    // in place of exec: words with spaces between them
+	Site      string   `json:"site,omitempty"`    // a host, or an address of which its host counts
 }
 
 // GateTryRequest is a call to judge by the rules in force, as they are or with a

@@ -217,10 +217,6 @@ type lateCallbacks struct{ *callbacks.Service }
 func (d *Daemon) assembleRuns() {
 	d.callbacks = &lateCallbacks{}
 	d.footage = footage.New(footage.Options{Home: d.home, Rows: d.store, Runs: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log})
-	d.browsers = d.newBrowsers()
-	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
-		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Network: d.engine, Log: d.log,
-	})
 	answers := &rulebook.Answers{Home: d.home, Settings: d.settings, Channels: d.store}
 	audit := auditlog.Open(filepath.Join(d.home, "gate", "audit"))
 	d.ruleHits = rulebook.OpenHits(d.home, audit, time.Now(), d.log)
@@ -233,6 +229,10 @@ func (d *Daemon) assembleRuns() {
 		},
 	})
 	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers, Trial: d.gate}
+	d.browsers = d.newBrowsers(supervised)
+	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
+		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Network: d.engine, Log: d.log,
+	})
 	d.decisions = rulebook.Decisions{Log: audit, Policies: supervised, Channels: d.store, Rules: &rulebook.Book{
 		Policies: supervised, Answers: answers, Global: d.config.Current, Tree: d.store.Channels, Hits: d.ruleHits,
 		Spec: d.shellSpec, Recent: rulebook.RecentIn(audit), Publish: d.bus.Publish, Now: time.Now,

@@ -8,14 +8,17 @@ import (
 	"loop/backend/browser"
 	"loop/backend/chrome"
 	"loop/backend/core"
+	"loop/backend/egress"
 	"loop/backend/hostchrome"
+	"loop/backend/rulebook"
 	"loop/backend/sidecar"
 )
 
 // newBrowsers puts together who drives browsers, what starts them, and what speaks with them.
-func (d *Daemon) newBrowsers() *browser.Service {
+func (d *Daemon) newBrowsers(supervised rulebook.Policies) *browser.Service {
 	return browser.New(browser.Options{
 		Launch: d.launchBrowser,
+		Opens:  rulebook.Pages{Policies: supervised, Channels: d.store, Ask: d.gate.Navigate, Inside: egress.Inside, Log: d.log}.Opens,
 		Save: func(ctx context.Context, id core.ChannelID, name string, data []byte) (string, error) {
 			return d.sidecars().Save(ctx, id, name, data)
 		},
@@ -58,7 +61,7 @@ func (d *Daemon) launchBrowser(ctx context.Context, id core.ChannelID, fresh boo
 	}
 	out, in := car.Pipe()
 	b, err := chrome.Open(ctx, out, in, chrome.Options{
-		Frame: h.Frame, Changed: h.Changed, PutFile: car.Upload, Given: car.Given, Downloads: car.Downloads(), Log: d.log,
+		Frame: h.Frame, Changed: h.Changed, Opens: h.Opens, PutFile: car.Upload, Given: car.Given, Downloads: car.Downloads(), Log: d.log,
 	})
 	if err != nil {
 		return run, errors.Join(err, car.Close())

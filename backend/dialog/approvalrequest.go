@@ -29,6 +29,9 @@ func requestOf(a core.Approval, channel string, others int, now time.Time) Reque
 	if who := chain(a.Processes); who.Text != "" {
 		r.Facts = append(r.Facts, who)
 	}
+	for _, d := range a.Details {
+		add(d.Label, d.Text)
+	}
 	add("Why asked", sentence(a.Why))
 	add("If allowed", sentence(a.Risk))
 	if a.Calls > 1 {
@@ -48,7 +51,10 @@ func requestOf(a core.Approval, channel string, others int, now time.Time) Reque
 func titleOf(a core.Approval) string {
 	first, size := utf8.DecodeRuneInString(a.Title)
 	what := string(unicode.ToLower(first)) + a.Title[size:]
-	if a.Kind == core.ApprovalFlood || a.Title == "" || len(a.Processes) == 0 {
+	switch {
+	case a.Kind == core.ApprovalNavigate:
+		return "The browser wants to " + what
+	case a.Kind == core.ApprovalFlood, a.Title == "", len(a.Processes) == 0:
 		return a.Title
 	}
 	return core.Shortened(programOf(a.Processes[0]), 32) + " wants to " + what

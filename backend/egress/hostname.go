@@ -74,6 +74,13 @@ func insideName(labels []string) bool {
 	return !registered
 }
 
+// Inside reports whether a host in the address of a page means the agent's own container.
+// An address has no brackets here.
+func Inside(host string) bool {
+	t, err := parseHost(host)
+	return err == nil && t.inside
+}
+
 func plainLabel(l string) bool {
 	if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
 		return false

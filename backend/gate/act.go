@@ -146,8 +146,16 @@ func sameCall(o origin, a wire.Approval) string {
 		content = []string{a.After.SHA256}
 	}
 	return hashed(append([]string{
-		string(o.container), o.source, a.Kind, a.Operation, a.Target, fmt.Sprint(a.Policy, a.Append, a.InPlace), a.Category, a.Rule, a.Act,
+		string(o.container), o.source, a.Kind, a.Operation, objectOf(a), fmt.Sprint(a.Policy, a.Append, a.InPlace), a.Category, a.Rule, a.Act,
 	}, content...)...)
+}
+
+// objectOf is what an answer is about: of a page, the site that it belongs to.
+func objectOf(a wire.Approval) string {
+	if a.Kind == kindNavigate {
+		return a.Identity
+	}
+	return a.Target
 }
 
 // sameQuestion names the facts by which two calls that wait are one question.

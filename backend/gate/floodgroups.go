@@ -52,7 +52,7 @@ func groupOf(q *question) groupKey {
 	case a.Kind == wire.KindFile && path.Clean(a.Target) == a.Target && depth(folder) >= leastLevels:
 		k.folder = cut(folder)
 	default:
-		k.object = a.Target
+		k.object = objectOf(a)
 	}
 	return k
 }
@@ -175,6 +175,8 @@ func (p *grantedGroup) covers(a wire.Approval) bool {
 	switch {
 	case a.Kind == wire.KindExec:
 		return hashed(a.From, a.Identity) == p.object && (p.wide != "" || a.Target == p.target)
+	case a.Kind == kindNavigate:
+		return a.Identity == p.object
 	case p.wide == "":
 		return a.Target == p.target && a.Operation != string(policy.Link)
 	}

@@ -23,6 +23,8 @@ var objects = map[policy.Category]string{
 func title(a wire.Approval) string {
 	cat := policy.Category(a.Category)
 	switch {
+	case a.Kind == kindNavigate:
+		return "Open a site"
 	case a.Kind == wire.KindExec && cat == policy.Escape:
 		return "Run a program that leads out of the container"
 	case a.Kind == wire.KindExec && cat == policy.Credential:
@@ -69,6 +71,8 @@ func risk(a wire.Approval) string {
 		return startupRisk(a, op)
 	}
 	switch {
+	case a.Kind == kindNavigate:
+		return "the browser sends the site what the address has, and shows the agent what comes back"
 	case a.Kind == wire.KindExec:
 		return "the program runs with everything that this container may do"
 	case a.Kind == wire.KindConnect:

@@ -165,7 +165,7 @@ func (g grant) covers(a wire.Approval) bool {
 	}
 	was := g.act
 	if never(a) && g.state == core.ApprovalAllowed || was.Kind != a.Kind || a.Act == "" || was.Act != a.Act || was.Operation != a.Operation ||
-		was.Target != a.Target || was.Category != a.Category {
+		objectOf(was) != objectOf(a) || was.Category != a.Category {
 		return false
 	}
 	promised := a.After != nil && was.After != nil && writes(a)
@@ -234,6 +234,7 @@ type past struct {
 	kind      string
 	operation string
 	target    string
+	object    string
 	decision  core.ApprovalState
 }
 
@@ -248,5 +249,5 @@ func (r recent) add(ch core.ChannelID, a wire.Approval, d core.ApprovalState, at
 	if len(list) >= recentSize {
 		list = slices.Delete(list, 0, len(list)-recentSize+1)
 	}
-	r[ch] = append(list, past{at, a.Kind, a.Operation, core.Shortened(a.Target, 200), d})
+	r[ch] = append(list, past{at, a.Kind, a.Operation, core.Shortened(a.Target, 200), core.Shortened(objectOf(a), 200), d})
 }

@@ -67,6 +67,11 @@ func (s *Service) Held(ctx context.Context, container core.ContainerID, c core.H
 		s.o.Log.Warn("held call denied: nobody knows its spawn", "container", string(container), "spawn", string(c.Spawn))
 		return denied("Loop does not know the program that asks")
 	}
+	return s.wait(ctx, who, a)
+}
+
+// wait queues a call, and returns what becomes of it.
+func (s *Service) wait(ctx context.Context, who *asker, a wire.Approval) core.Verdict {
 	w, d := s.take(who, a)
 	if w == nil {
 		return s.settled(who, a, d)
@@ -75,7 +80,7 @@ func (s *Service) Held(ctx context.Context, container core.ContainerID, c core.H
 	case v := <-w.done:
 		return v
 	case <-ctx.Done():
-		s.leave(w, errors.Is(context.Cause(ctx), core.ErrWithdrawn))
+		s.leave(w, a.Kind == kindNavigate || errors.Is(context.Cause(ctx), core.ErrWithdrawn))
 		return <-w.done
 	}
 }
@@ -87,7 +92,13 @@ func (s *Service) take(who *asker, a wire.Approval) (*waiter, outcome) {
 	defer s.mu.Unlock()
 	key := sameQuestion(who.origin(), a)
 	waiting := s.same(key)
-	switch remembered, known := s.memory.decided(who, a, time.Now()); {
+	by := who
+	if a.Kind == kindNavigate { // it was judged by the rules of now, which have what is stored
+		now := *who
+		now.nth = s.memory.admitted + 1
+		by = &now
+	}
+	switch remembered, known := s.memory.decided(by, a, time.Now()); {
 	case s.closed:
 		no.by, no.reason = "Loop", "Loop is closing"
 	case who.stopped != "":

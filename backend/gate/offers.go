@@ -14,11 +14,12 @@ import (
 	"loop/backend/wire"
 )
 
-// Rule is one rule of a policy, of one of its three classes.
+// Rule is one rule of a policy, of one of its classes.
 type Rule struct {
 	File    *policy.FileRule
 	Command *policy.CommandRule
 	Path    *policy.PathRule
+	Site    *policy.SiteRule
 }
 
 // JSON is the rule as it stands in the settings.
@@ -29,6 +30,8 @@ func (r Rule) JSON() string {
 		v = r.Command
 	case r.Path != nil:
 		v = r.Path
+	case r.Site != nil:
+		v = r.Site
 	}
 	raw, err := json.Marshal(v)
 	if err != nil { // strings alone
@@ -51,6 +54,10 @@ func ruleOf(a wire.Approval, state core.ApprovalState) Rule {
 		}}
 	case wire.KindConnect:
 		return Rule{Path: &policy.PathRule{Pattern: literal(a.Target), Decision: d}}
+	case kindNavigate:
+		r := policy.SuggestSite(a.Identity)
+		r.Decision = d
+		return Rule{Site: &r}
 	}
 	op := policy.Operation(a.Operation)
 	if isGit(a.Target) && policy.Category(a.Category) == policy.Startup {
@@ -136,6 +143,14 @@ func literal(s string) string {
 	return b.String()
 }
 
+// patternOf is what an answer that is remembered is about.
+func patternOf(a wire.Approval) string {
+	if a.Kind == kindNavigate {
+		return policy.SiteWords(policy.SuggestSite(a.Identity).Sites)
+	}
+	return a.Target
+}
+
 // maxMatches bounds the decisions that an offer lists.
 const maxMatches = 20
 
@@ -152,7 +167,7 @@ func (s *Service) offers(who *asker, a wire.Approval) []core.ApprovalOffer {
 	matches, of := s.matches(who, a)
 	var out []core.ApprovalOffer
 	for _, sc := range scopes {
-		out = append(out, core.ApprovalOffer{Scope: sc, Pattern: a.Target, Rule: rule.JSON(), Matches: matches, Of: of})
+		out = append(out, core.ApprovalOffer{Scope: sc, Pattern: patternOf(a), Rule: rule.JSON(), Matches: matches, Of: of})
 	}
 	return out
 }
@@ -164,7 +179,7 @@ func (s *Service) matches(who *asker, a wire.Approval) (out []core.RuleMatch, of
 	out = append(out, core.RuleMatch{At: s.o.Now(), What: core.Shortened(a.Target, 200), Decision: core.ApprovalWaiting, Own: true})
 	for i := len(list) - 1; i >= 0 && len(out) < maxMatches; i-- {
 		p := list[i]
-		if p.kind == a.Kind && p.operation == a.Operation && p.target == core.Shortened(a.Target, 200) {
+		if p.kind == a.Kind && p.operation == a.Operation && p.object == core.Shortened(objectOf(a), 200) {
 			out = append(out, core.RuleMatch{At: p.at, What: p.target, Decision: p.decision})
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Service) newQuestion(who *asker, a wire.Approval, key string) *question
 		Kind: core.ApprovalKind(a.Kind), State: core.ApprovalWaiting,
 		Operation: a.Operation, Target: a.Target, From: a.From, Call: a.Call, Append: a.Append, InPlace: a.InPlace,
 		Title: title(a), Why: why(a), Risk: risk(a), Rule: a.Rule, Category: a.Category,
-		AskedAs: askedAs(a), Processes: processesOf(who, a.Processes), Details: details(a),
+		Site: siteOf(a), AskedAs: askedAs(a), Processes: processesOf(who, a.Processes), Details: details(a),
 	}
 	v.Diff, v.DiffNote = change(a)
 	v.Offers = s.offers(who, a)

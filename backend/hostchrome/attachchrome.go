@@ -22,7 +22,7 @@ func Attach(ctx context.Context, profile string, h browser.Hooks, log *slog.Logg
 	if err != nil {
 		return run, err
 	}
-	b, err := chrome.Open(ctx, c.Out, c.In, chrome.Options{Frame: h.Frame, Changed: h.Changed, DevToolsPort: c.Port, Log: log})
+	b, err := chrome.Open(ctx, c.Out, c.In, chrome.Options{Frame: h.Frame, Changed: h.Changed, Opens: h.Opens, DevToolsPort: c.Port, Log: log})
 	if err != nil {
 		return run, core.Fail(core.CodeNotFound, err, "Your Chrome takes the connection, but does not do what Loop asks.", how)
 	}

@@ -64,6 +64,7 @@ func Baseline(name string, p Place) (Policy, error) {
 		b.startup()
 		b.sockets(Deny)
 		b.removal()
+		b.policy.SiteRules = []SiteRule{newSite(Approve)}
 	case NamePerson:
 		b.credentials(Approve)
 		b.sockets(Approve)
@@ -73,6 +74,7 @@ func Baseline(name string, p Place) (Policy, error) {
 		b.credentials(Deny)
 		b.startup()
 		b.sockets(Deny)
+		b.policy.SiteRules = []SiteRule{newSite(Deny)}
 	case NamePlan:
 		b.ask = Deny
 		b.credentials(Deny)
@@ -80,6 +82,7 @@ func Baseline(name string, p Place) (Policy, error) {
 		b.plan()
 		b.sockets(Deny)
 		b.removal()
+		b.policy.SiteRules = []SiteRule{newSite(Approve)}
 	default:
 		return Policy{}, fmt.Errorf("nobody knows the policy %q", name)
 	}

@@ -29,6 +29,7 @@ type layer struct {
 	fileSays  []Verdict
 	paths     []Verdict
 	commands  []commandRule
+	sites     []siteRule
 	otherwise Verdict
 }
 
@@ -114,6 +115,13 @@ func (c *compiler) layer(p Policy) (layer, error) {
 			return l, fmt.Errorf("command rule %d: %w", i+1, err)
 		}
 		l.commands = append(l.commands, one)
+	}
+	for i, r := range p.SiteRules {
+		one, err := compileSite(r)
+		if err != nil {
+			return l, fmt.Errorf("site rule %d: %w", i+1, err)
+		}
+		l.sites = append(l.sites, one)
 	}
 	return l, nil
 }

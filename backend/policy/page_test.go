@@ -93,6 +93,10 @@ func table(t *testing.T) string {
 			row := find(r.ID)
 			row.says[i], row.what = r.Decision, "connect to "+patternWords(sockets[r.ID])
 		}
+		for _, r := range p.SiteRules {
+			row := find(r.ID)
+			row.says[i], row.what = r.Decision, "opening "+SiteWords(r.Sites)+" in the browser"
+		}
 		for _, r := range p.CommandRules {
 			row := find(r.ID)
 			row.says[i] = r.Decision

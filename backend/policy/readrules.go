@@ -39,6 +39,9 @@ func (r *docReader) policy(p *Policy, in place) error {
 		"file_rules": func() error {
 			return r.list("file_rules", func() error { return readRule(r, &p.FileRules, (*docReader).fileRule) })
 		},
+		"site_rules": func() error {
+			return r.list("site_rules", func() error { return readRule(r, &p.SiteRules, (*docReader).siteRule) })
+		},
 	}
 	if in != tightening {
 		fields["tighten"] = func() error {
@@ -154,6 +157,18 @@ func (r *docReader) fileRule(f *FileRule) (Decision, error) {
 	return f.Decision, err
 }
 
+func (r *docReader) siteRule(s *SiteRule) (Decision, error) {
+	err := r.object("a site rule", map[string]func() error{
+		"id":       func() error { return r.words("id", maxID, &s.ID) },
+		"sites":    func() error { return r.texts("sites", checkSite, &s.Sites) },
+		"decision": func() error { return r.decision(&s.Decision) },
+		"message":  func() error { return r.words("message", maxMessage, &s.Message) },
+		"advice":   func() error { return r.words("advice", maxMessage, &s.Advice) },
+		"off":      func() error { return r.truth("off", &s.Off) },
+	})
+	return s.Decision, err
+}
+
 // checked reads a string that check takes.
 func (r *docReader) checked(what string, check func(string) (remedy string, err error), to *string) error {
 	s, at, err := r.text(what)
@@ -231,6 +246,12 @@ func checkFilePattern(s string) (string, error) {
 func checkSocketPattern(s string) (string, error) {
 	_, _, err := parseSocket(s)
 	return "Write an absolute glob, e.g. /run/*.sock, or “@name” for an abstract socket.", err
+}
+
+func checkSite(s string) (string, error) {
+	_, err := parseSite(s)
+	return "Write the host alone, as browsers do: example.com, *.example.com for what is below it, xn--… for other letters, " +
+		"or * for all.", err
 }
 
 func checkCommand(s string) (string, error) {

@@ -91,6 +91,7 @@ type Policy struct {
 	PathRules       []PathRule    `json:"path_rules"`
 	CommandRules    []CommandRule `json:"command_rules"`
 	FileRules       []FileRule    `json:"file_rules"`
+	SiteRules       []SiteRule    `json:"site_rules,omitempty"` // not for supervisors, which see no browser
 	// Tighten are policies that can only make this one stricter, e.g. a project's: each
 	// is judged by itself, without a Tighten of its own, and the strictest answer holds.
 	Tighten []Policy `json:"tighten,omitempty"`

@@ -36,6 +36,7 @@ func Merge(baseline, person Policy, projects ...Policy) Policy {
 		PathRules:       between(baseline.PathRules, person.PathRules),
 		CommandRules:    between(baseline.CommandRules, person.CommandRules),
 		FileRules:       between(baseline.FileRules, person.FileRules),
+		SiteRules:       between(baseline.SiteRules, person.SiteRules),
 		Agents:          baseline.Agents,
 		Debuggers:       person.Debuggers,
 	}
@@ -69,9 +70,9 @@ func flat(p Policy) []Policy {
 	return all
 }
 
-// rule is what the three kinds have in common.
+// rule is what all kinds have in common.
 type rule interface {
-	PathRule | CommandRule | FileRule
+	PathRule | CommandRule | FileRule | SiteRule
 	category() Category
 	off() bool
 }
@@ -79,14 +80,17 @@ type rule interface {
 func (r PathRule) category() Category    { return r.Category }
 func (r CommandRule) category() Category { return r.Category }
 func (r FileRule) category() Category    { return r.Category }
+func (r SiteRule) category() Category    { return Ordinary }
 
 func (r PathRule) off() bool    { return r.Off }
 func (r CommandRule) off() bool { return r.Off }
 func (r FileRule) off() bool    { return r.Off }
+func (r SiteRule) off() bool    { return r.Off }
 
 // inForce is p without the rules that are off.
 func (p Policy) inForce() Policy {
 	p.PathRules, p.CommandRules, p.FileRules = rulesOn(p.PathRules), rulesOn(p.CommandRules), rulesOn(p.FileRules)
+	p.SiteRules = rulesOn(p.SiteRules)
 	return p
 }
 

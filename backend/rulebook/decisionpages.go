@@ -155,6 +155,8 @@ func (g Decisions) Summary(q core.GateLogPageQuery) (core.GateLogSummary, error)
 			s.Programs++
 		case wire.KindConnect:
 			s.Sockets++
+		case string(core.ApprovalNavigate):
+			s.Sites++
 		case "counted":
 			s.Counted++
 		}

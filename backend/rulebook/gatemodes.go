@@ -49,6 +49,9 @@ func loosened(mode string, p policy.Policy) policy.Policy {
 	p.PathRules = passing(p.PathRules, func(r *policy.PathRule, i int) (policy.Category, *policy.Decision, *string, string) {
 		return r.Category, &r.Decision, &r.ID, fmt.Sprint("path-rule-", i)
 	}, mode)
+	p.SiteRules = passing(p.SiteRules, func(r *policy.SiteRule, i int) (policy.Category, *policy.Decision, *string, string) {
+		return policy.Ordinary, &r.Decision, &r.ID, fmt.Sprint("site-rule-", i)
+	}, mode)
 	return p
 }
 

@@ -18,6 +18,7 @@ func asPlanned(p policy.Policy, name string) policy.Policy {
 	}
 	p.PathRules = slices.DeleteFunc(slices.Clone(p.PathRules), func(r policy.PathRule) bool { return r.Decision == policy.Allow })
 	p.CommandRules = slices.DeleteFunc(slices.Clone(p.CommandRules), func(r policy.CommandRule) bool { return r.Decision == policy.Allow })
+	p.SiteRules = slices.DeleteFunc(slices.Clone(p.SiteRules), func(r policy.SiteRule) bool { return r.Decision == policy.Allow })
 	var files []policy.FileRule
 	for _, r := range p.FileRules {
 		if r.Decision == policy.Allow {
@@ -46,6 +47,10 @@ func changesOf(r policy.FileRule) []policy.Operation {
 // what would be asked about is denied at once.
 func unasked(p policy.Policy) policy.Policy {
 	p.PathRules, p.CommandRules, p.FileRules = slices.Clone(p.PathRules), slices.Clone(p.CommandRules), slices.Clone(p.FileRules)
+	p.SiteRules = slices.Clone(p.SiteRules)
+	for i := range p.SiteRules {
+		deny(&p.SiteRules[i].Decision, &p.SiteRules[i].Advice)
+	}
 	for i := range p.PathRules {
 		deny(&p.PathRules[i].Decision, &p.PathRules[i].Advice)
 	}

@@ -23,6 +23,9 @@ func rulesOf(p policy.Policy) (out []gate.Rule) {
 	for i := range p.PathRules {
 		out = append(out, gate.Rule{Path: &p.PathRules[i]})
 	}
+	for i := range p.SiteRules {
+		out = append(out, gate.Rule{Site: &p.SiteRules[i]})
+	}
 	return out
 }
 
@@ -33,6 +36,8 @@ func with(p policy.Policy, r gate.Rule) policy.Policy {
 		p.CommandRules = append(p.CommandRules, *r.Command)
 	case r.Path != nil:
 		p.PathRules = append(p.PathRules, *r.Path)
+	case r.Site != nil:
+		p.SiteRules = append(p.SiteRules, *r.Site)
 	case r.File != nil:
 		p.FileRules = append(p.FileRules, *r.File)
 	}
@@ -45,11 +50,13 @@ func classOf(r gate.Rule) core.GateRuleClass {
 		return core.RuleOfCommands
 	case r.Path != nil:
 		return core.RuleOfSockets
+	case r.Site != nil:
+		return core.RuleOfSites
 	}
 	return core.RuleOfFiles
 }
 
-// saying is what the three kinds of rules have in common.
+// saying is what all kinds of rules have in common.
 type saying struct {
 	id, message, advice string
 	decision            policy.Decision
@@ -63,6 +70,8 @@ func sayingOf(r gate.Rule) saying {
 		return saying{r.Command.ID, r.Command.Message, r.Command.Advice, r.Command.Decision, r.Command.Category, r.Command.Off}
 	case r.Path != nil:
 		return saying{r.Path.ID, r.Path.Message, r.Path.Advice, r.Path.Decision, r.Path.Category, r.Path.Off}
+	case r.Site != nil:
+		return saying{r.Site.ID, r.Site.Message, r.Site.Advice, r.Site.Decision, policy.Ordinary, r.Site.Off}
 	}
 	return saying{r.File.ID, r.File.Message, r.File.Advice, r.File.Decision, r.File.Category, r.File.Off}
 }
@@ -76,6 +85,9 @@ func copied(r gate.Rule) (c gate.Rule, id *string, off *bool) {
 	case r.Path != nil:
 		one := *r.Path
 		return gate.Rule{Path: &one}, &one.ID, &one.Off
+	case r.Site != nil:
+		one := *r.Site
+		return gate.Rule{Site: &one}, &one.ID, &one.Off
 	}
 	one := *r.File
 	return gate.Rule{File: &one}, &one.ID, &one.Off
@@ -99,6 +111,7 @@ func switched(r gate.Rule, off bool) gate.Rule {
 // of their content: decisions name them by it, wherever they stand in their list.
 func named(p policy.Policy) policy.Policy {
 	p.FileRules, p.CommandRules, p.PathRules = slices.Clone(p.FileRules), slices.Clone(p.CommandRules), slices.Clone(p.PathRules)
+	p.SiteRules = slices.Clone(p.SiteRules)
 	for i, r := range p.FileRules {
 		p.FileRules[i].ID = idOf(gate.Rule{File: &r})
 	}
@@ -107,6 +120,9 @@ func named(p policy.Policy) policy.Policy {
 	}
 	for i, r := range p.PathRules {
 		p.PathRules[i].ID = idOf(gate.Rule{Path: &r})
+	}
+	for i, r := range p.SiteRules {
+		p.SiteRules[i].ID = idOf(gate.Rule{Site: &r})
 	}
 	return p
 }
@@ -127,6 +143,8 @@ func covers(earlier, later gate.Rule) bool {
 		return earlier.Command.CoversCommand(*later.Command)
 	case earlier.Path != nil && later.Path != nil:
 		return earlier.Path.CoversSocket(*later.Path)
+	case earlier.Site != nil && later.Site != nil:
+		return earlier.Site.CoversSite(*later.Site)
 	case earlier.File != nil && later.File != nil:
 		return earlier.File.CoversFile(*later.File)
 	}
@@ -142,7 +160,7 @@ func parseRule(class core.GateRuleClass, text string) (gate.Rule, error) {
 	if len(text) > maxRule {
 		return bad(nil)
 	}
-	if class != core.RuleOfFiles && class != core.RuleOfCommands && class != core.RuleOfSockets {
+	if !slices.Contains([]core.GateRuleClass{core.RuleOfFiles, core.RuleOfCommands, core.RuleOfSockets, core.RuleOfSites}, class) {
 		return bad(nil)
 	}
 	if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), "{") {

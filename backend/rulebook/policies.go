@@ -59,11 +59,28 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 		agent.Debuggers = false // it would reach the person's programs, which may do more
 		whole.Agents = &policy.Agents{Files: agentFiles(e.Config.ClaudeBinPath, spec.Agent.Home), Policy: agent}
 	}
-	doc := whole.Encode()
+	doc := whole.WithoutSites().Encode()
 	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
 		return nil, ruleFailure(err)
 	}
 	return doc, nil
+}
+
+// Sites are the rules by which the pages are judged that a channel's browser opens for an
+// agent; nil where the settings switch the gate off.
+func (p Policies) Sites(ch core.Channel) (*policy.Engine, error) {
+	e, err := p.Settings.ForPolicy(ch)
+	if err != nil {
+		return nil, err
+	}
+	if !e.Config.Gates.AgentGate.Enabled {
+		return nil, nil
+	}
+	whole, err := p.merged(policy.NameAgent, ch, e, core.Spec{Agent: core.AgentUser{Home: testHome}}, anySpawn)
+	if err != nil {
+		return nil, err
+	}
+	return compiled(whole.SitesAlone())
 }
 
 // merged is one policy with everything that counts in a channel.
@@ -120,6 +137,7 @@ func (p Policies) person(ch core.Channel, e config.Effective, name string) (poli
 	own.PathRules = append(answered.PathRules, own.PathRules...)
 	own.CommandRules = append(answered.CommandRules, own.CommandRules...)
 	own.FileRules = append(answered.FileRules, own.FileRules...)
+	own.SiteRules = append(answered.SiteRules, own.SiteRules...)
 	return asPlanned(own, name), nil
 }
 
@@ -157,11 +175,14 @@ func projectRules(l config.Layer) policy.Policy {
 	if l.Has("gates.agentgate.file_rules") {
 		p.FileRules = own.FileRules
 	}
+	if l.Has("gates.agentgate.site_rules") {
+		p.SiteRules = own.SiteRules
+	}
 	return named(p)
 }
 
 func ownRules(g config.AgentGate) policy.Policy {
-	return policy.Policy{PathRules: g.PathRules, CommandRules: g.CommandRules, FileRules: g.FileRules}
+	return policy.Policy{PathRules: g.PathRules, CommandRules: g.CommandRules, FileRules: g.FileRules, SiteRules: g.SiteRules}
 }
 
 // placeOf says where in a container things lie.

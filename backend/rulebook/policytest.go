@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type PolicyTest struct {
 	PathRules    []policy.PathRule    `json:"path_rules"` // these go before the person's own
 	CommandRules []policy.CommandRule `json:"command_rules"`
 	FileRules    []policy.FileRule    `json:"file_rules"`
+	SiteRules    []policy.SiteRule    `json:"site_rules"`
 	Cases        []TestCase           `json:"cases"`
 }
 
@@ -32,12 +34,13 @@ type TestPlace struct {
 }
 
 // TestCase is one call and what is to become of it. It has Path with an Operation,
-// Connect, or Exec.
+// Connect, Exec, or Site.
 type TestCase struct {
 	Operation policy.Operation `json:"operation"`
 	Path      string           `json:"path"` // ~ is the home
 	Connect   string           `json:"connect"`
 	Exec      []string         `json:"exec"` // the arguments with the program's path first
+	Site      string           `json:"site"` // a host, or an address of which its host counts
 	Want      policy.Decision  `json:"want"`
 }
 
@@ -81,14 +84,14 @@ func ParseTest(doc []byte) (PolicyTest, error) {
 
 func (c TestCase) check() error {
 	kinds := 0
-	for _, has := range []bool{c.Path != "", c.Connect != "", len(c.Exec) > 0} {
+	for _, has := range []bool{c.Path != "", c.Connect != "", len(c.Exec) > 0, c.Site != ""} {
 		if has {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("it needs one of path, connect and exec")
+		return errors.New("it needs one of path, connect, exec and site")
 	case (c.Path != "") != (c.Operation != ""):
 		return errors.New("a path needs an operation, and nothing else has one")
 	case c.Operation != "" && !slices.Contains(testable, c.Operation):
@@ -128,6 +131,7 @@ func (p Policies) Test(t PolicyTest, ch core.Channel) ([]core.GateTestResult, er
 	person.PathRules = slices.Concat(t.PathRules, person.PathRules)
 	person.CommandRules = slices.Concat(t.CommandRules, person.CommandRules)
 	person.FileRules = slices.Concat(t.FileRules, person.FileRules)
+	person.SiteRules = slices.Concat(t.SiteRules, person.SiteRules)
 	engine, err := compiled(policy.Merge(base, named(person), projectsOf(e)...))
 	if err != nil {
 		return nil, err
@@ -160,11 +164,24 @@ func (c TestCase) try(e *policy.Engine, home string) (what string, v policy.Verd
 	case c.Connect != "":
 		to := inHome(c.Connect, home)
 		return "connect " + to, e.Connect(to)
+	case c.Site != "":
+		return "open " + c.Site, e.Site(hostOf(c.Site))
 	case len(c.Exec) > 0:
 		return "run " + strings.Join(c.Exec, " "), e.Exec(policy.Command{Path: inHome(c.Exec[0], home), Argv: c.Exec})
 	}
 	path := inHome(c.Path, home)
 	return string(c.Operation) + " " + path, e.File(c.Operation, path)
+}
+
+// hostOf is the host of an address, or the host that was given by itself.
+func hostOf(site string) string {
+	u, err := url.Parse(site)
+	if err != nil || u.Host == "" {
+		if u, err = url.Parse("http://" + site); err != nil {
+			return site
+		}
+	}
+	return u.Hostname()
 }
 
 func inHome(path, home string) string {

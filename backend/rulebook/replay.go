@@ -40,6 +40,8 @@ func decideAgain(e *policy.Engine, r core.GateRecord) (what string, v policy.Ver
 	switch r.Kind {
 	case wire.KindFile:
 		return r.Operation + " " + r.Target, e.File(policy.Operation(r.Operation), r.Target), true
+	case string(core.ApprovalNavigate):
+		return "open " + r.Target, e.Site(hostOf(r.Target)), true
 	case wire.KindConnect:
 		return "connect " + r.Target, e.Connect(r.Target), true
 	case wire.KindExec: // the record has the arguments joined, so one with a space is two here

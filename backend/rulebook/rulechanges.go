@@ -128,6 +128,7 @@ type exported struct {
 	FileRules    []policy.FileRule    `json:"file_rules,omitempty"`
 	CommandRules []policy.CommandRule `json:"command_rules,omitempty"`
 	PathRules    []policy.PathRule    `json:"path_rules,omitempty"`
+	SiteRules    []policy.SiteRule    `json:"site_rules,omitempty"`
 }
 
 // Export writes the rules of a scope as they would stand under gates.agentgate.
@@ -146,7 +147,7 @@ func (b *Book) Export(ctx context.Context, id core.ChannelID, scope core.Approva
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(exported{p.FileRules, p.CommandRules, p.PathRules}); err != nil {
+	if err := enc.Encode(exported{p.FileRules, p.CommandRules, p.PathRules, p.SiteRules}); err != nil {
 		return "", fmt.Errorf("encode rules: %w", err)
 	}
 	return out.String(), nil
@@ -178,7 +179,7 @@ func (b *Book) Import(ctx context.Context, id core.ChannelID, scope core.Approva
 	rules := rulesOf(p)
 	if len(rules) > maxImport || len(p.Tighten) > 0 || p.Agents != nil || p.Name != "" {
 		return 0, core.Fail(core.CodeInvalid, nil, "This is more than a list of at most 200 rules.",
-			"Import file_rules, command_rules and path_rules alone.")
+			"Import file_rules, command_rules, path_rules and site_rules alone.")
 	}
 	for _, r := range rules {
 		if sayingOf(r).category != policy.Ordinary {

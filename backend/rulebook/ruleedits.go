@@ -141,6 +141,8 @@ func valueOf(r gate.Rule) any {
 		return *r.Command
 	case r.Path != nil:
 		return *r.Path
+	case r.Site != nil:
+		return *r.Site
 	}
 	return *r.File
 }
@@ -175,6 +177,8 @@ func (m *Answers) inProject(project core.ChannelID, c change) (before, after str
 		p.CommandRules, err = changedList(p.CommandRules, c, c.rule.Command)
 	case c.rule.Path != nil:
 		p.PathRules, err = changedList(p.PathRules, c, c.rule.Path)
+	case c.rule.Site != nil:
+		p.SiteRules, err = changedList(p.SiteRules, c, c.rule.Site)
 	default:
 		p.FileRules, err = changedList(p.FileRules, c, c.rule.File)
 	}
@@ -301,6 +305,8 @@ func wordsOf(r gate.Rule) string {
 		patterns = append(patterns, r.Path.Pattern)
 	case r.File != nil:
 		patterns = append(patterns, r.File.Paths...)
+	case r.Site != nil:
+		patterns = append(patterns, r.Site.Sites...)
 	}
 	return textOf(r, patterns)
 }

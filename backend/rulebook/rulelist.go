@@ -239,6 +239,8 @@ func (t *table) patterns(r gate.Rule, short bool) (patterns, args []string) {
 		return append(list, r.Command.Commands...), r.Command.ArgsPatterns
 	case r.Path != nil:
 		list = append(list, r.Path.Pattern)
+	case r.Site != nil:
+		return append(list, r.Site.Sites...), nil
 	default:
 		list = append(list, r.File.Paths...)
 	}
@@ -260,6 +262,8 @@ func textOf(r gate.Rule, patterns []string) string {
 		return r.Command.CommandWords()
 	case r.Path != nil:
 		return r.Path.SocketWords(patterns)
+	case r.Site != nil:
+		return r.Site.SiteWords()
 	}
 	return r.File.FileWords(patterns)
 }
@@ -270,6 +274,8 @@ func callsOf(r gate.Rule) []string {
 		return []string{"run"}
 	case r.Path != nil:
 		return []string{"connect"}
+	case r.Site != nil:
+		return []string{string(core.ApprovalNavigate)}
 	}
 	ops := r.File.Operations
 	if len(ops) == 0 {

@@ -85,14 +85,16 @@ func (t *table) callOf(c core.GateCall) (call, error) {
 	if c.Line != "" {
 		c.Exec = strings.Fields(c.Line)
 	}
-	test := TestCase{Operation: policy.Operation(c.Operation), Path: c.Path, Connect: c.Connect, Exec: c.Exec, Want: policy.Allow}
+	test := TestCase{
+		Operation: policy.Operation(c.Operation), Path: c.Path, Connect: c.Connect, Exec: c.Exec, Site: hostOf(c.Site), Want: policy.Allow,
+	}
 	if test.Path == "" {
 		test.Operation = ""
 	}
 	if err := test.check(); err != nil {
-		return bad("This is no call that can be tried: "+err.Error()+".", "Name an operation with a path, a socket, or a command.")
+		return bad("This is no call that can be tried: "+err.Error()+".", "Name an operation with a path, a socket, a command, or a site.")
 	}
-	size := len(c.Path) + len(c.Connect)
+	size := len(c.Path) + len(c.Connect) + len(c.Site)
 	for _, a := range c.Exec {
 		size += len(a)
 	}
@@ -112,6 +114,8 @@ func (t *table) callOf(c core.GateCall) (call, error) {
 		class = core.RuleOfSockets
 	case len(test.Exec) > 0:
 		class = core.RuleOfCommands
+	case test.Site != "":
+		class = core.RuleOfSites
 	}
 	what, _ := test.try(nothing, t.place.Home)
 	return call{class, what, func(e *policy.Engine) policy.Verdict {
@@ -193,6 +197,11 @@ func (c TestCase) asWritten() any {
 			Connect string          `json:"connect"`
 			Want    policy.Decision `json:"want"`
 		}{c.Connect, c.Want}
+	case c.Site != "":
+		return struct {
+			Site string          `json:"site"`
+			Want policy.Decision `json:"want"`
+		}{c.Site, c.Want}
 	case len(c.Exec) > 0:
 		return struct {
 			Exec []string        `json:"exec"`
@@ -212,6 +221,8 @@ func (t *table) note(c call, v policy.Verdict) string {
 	switch {
 	case !t.list.Enabled:
 		return "The gate is switched off in the settings, so nothing is asked or denied."
+	case c.class == core.RuleOfSites && v.Decision != policy.Allow:
+		return "What you open yourself, and pages of the agent's own container, are never asked about."
 	case c.class == core.RuleOfCommands && v.Decision != policy.Allow:
 		return "Rules for commands are advice: the same program under another name is not found by them."
 	case v.Decision == policy.Approve && v.Category == policy.Startup && puts:

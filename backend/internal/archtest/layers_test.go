@@ -34,7 +34,7 @@ var layers = []layer{
 	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
 	{"backend/engine", append(slices.Clone(below), "backend/backoff"), "an adapter to the container engine; it knows no other adapter"},
 	{"backend/hostpty", below, "an adapter to host shells"},
-	{"backend/chrome", []string{"backend/core", "backend/backoff"}, "an adapter to Chromium, on two byte streams; it knows no container"},
+	{"backend/chrome", []string{"backend/core", "backend/policy", "backend/backoff"}, "an adapter to Chromium, on two byte streams; it knows no container"},
 	{"backend/dialog", below, "an adapter to native dialogs"},
 	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox", "backend/atomicfile"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
 	{"backend/egress", []string{"backend/core"}, "an adapter to the network, for what comes out of containers; it knows no container"},

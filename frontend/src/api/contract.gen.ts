@@ -24,9 +24,10 @@ export type Approval = {
   tool_use_id?: string; // the tool call that caused it, where it is known
   kind: ApprovalKind;
   state: ApprovalState;
-  operation?: string; // file: write, create, delete, …; exec: run; connect: connect
+  operation?: string; // file: write, create, delete, …; exec: run; connect: connect; navigate: navigate
   target: string;
   asked_as?: string;
+  site?: string; // navigate: the part of the host that the answer is about
   from?: string;
   call?: string; // of the kernel, e.g. renameat2
   calls: number; // how many held calls this one question stands for
@@ -89,7 +90,7 @@ export type ApprovalGroupItem = {
   calls: number;
 };
 
-export type ApprovalKind = "file" | "execve" | "connect" | "flood";
+export type ApprovalKind = "file" | "execve" | "connect" | "navigate" | "flood";
 
 export type ApprovalOffer = {
   scope: ApprovalScope;
@@ -374,6 +375,7 @@ export type GateCall = {
   connect?: string; // a socket's path, or @ and its name
   exec?: string[]; // the arguments, with the program first
   line?: string; // in place of exec: words with spaces between them
+  site?: string; // a host, or an address of which its host counts
 };
 
 export type GateCandidate = {
@@ -471,6 +473,7 @@ export type GateLogSummary = {
   files: number;
   programs: number;
   sockets: number;
+  sites: number;
   counted: number; // entries that count calls and name none
   groups: GateLogGroup[] | null; // newest first
   older?: boolean; // there are groups before these; only the newest 2000 are listed
@@ -512,7 +515,7 @@ export type GateRule = {
   path?: string; // the file that has it
   line?: number;
   decision: string; // allow, deny or approve
-  calls: string[] | null; // read, write, …; run; connect
+  calls: string[] | null; // read, write, …; run; connect; navigate
   patterns: string[] | null; // as a person reads them: ~ is any home, <project> a folder of the project
   args?: string[];
   text: string; // what it says, in plain words
@@ -532,7 +535,7 @@ export type GateRule = {
 
 export type GateRuleAction = "add" | "change" | "move" | "remove" | "off" | "on";
 
-export type GateRuleClass = "file_rules" | "command_rules" | "path_rules" | "default";
+export type GateRuleClass = "file_rules" | "command_rules" | "path_rules" | "site_rules" | "default";
 
 export type GateRuleEdit = {
   channel_id?: ChannelID;

@@ -51,7 +51,7 @@ describe("the record of decisions", () => {
       .toEqual(["startup.shell", "you, this run", "nobody answered", "an answer for this run"]);
     expect([rec(1), rec(1, { digest: "d" }), rec(1, { decision: "denied" }), rec(1, { decision: "withdrawn" })].map(toneOf)).toEqual(["", "yes", "no", ""]);
     expect(objectWords(rec(1, { kind: "counted", target: "", rule: "x" }))).toBe("calls that x covers");
-    const counts = { entries: 2, calls: 4, asked: 1, denied: 0, files: 2, programs: 0, sockets: 0, counted: 0, groups: [], answer_ms: 29_000 };
+    const counts = { entries: 2, calls: 4, asked: 1, denied: 0, files: 2, programs: 0, sockets: 0, sites: 0, counted: 0, groups: [], answer_ms: 29_000 };
     expect(summaryWords(counts)).toBe("2 entries · 4 calls · 29 s to answer on average");
     expect(summaryWords({ ...counts, calls: 2, answer_ms: 0 })).toBe("2 entries");
   });

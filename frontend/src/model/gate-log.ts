@@ -5,12 +5,12 @@ import { duration, plural } from "./format";
 import { verb } from "./gate";
 import { lineSegments } from "./gate-text";
 import type { RuleDraft } from "./rule-draft";
-import { NEW_RULE, OPERATIONS } from "./rule-draft";
+import { hostOf, NEW_RULE, OPERATIONS } from "./rule-draft";
 
 /** The kind of the panel. */
 export const DECISIONS_PANEL = "decisions";
 
-export type LogFilter = { show: "all" | "asked" | "denied"; kind: "" | "file" | "execve" | "connect"; text: string };
+export type LogFilter = { show: "all" | "asked" | "denied"; kind: "" | "file" | "execve" | "connect" | "navigate"; text: string };
 export const NO_FILTER: LogFilter = { show: "all", kind: "", text: "" };
 
 /** Whose entries are shown: those of a run, of programs in terminals (""), or all. */
@@ -126,8 +126,16 @@ export function summaryWords(s: GateLogSummary): string {
   return [plural(s.entries, "entry", "entries"), s.calls > s.entries && plural(s.calls, "call"), s.answer_ms > 0 && `${duration(s.answer_ms)} to answer on average`].filter(Boolean).join(" · ");
 }
 
+/** The rule for the host of a page, and what is below it. */
+function siteDraft(r: GateRecord): RuleDraft | null {
+  const host = hostOf(r.target);
+  if (!host) return null;
+  return { ...NEW_RULE, class: "site_rules", decision: wasDenied(r) ? "deny" : "allow", patterns: /^[\d.]+$|^\[/.test(host) ? host : `${host}\n*.${host}` };
+}
+
 /** The rule that says of the same act what was said of it, for the editor. null: the record names no object that a rule could name. */
 export function draftOfRecord(r: GateRecord): RuleDraft | null {
+  if (r.kind === "navigate") return siteDraft(r);
   const file = r.kind === "file";
   if (!r.target || (!file && r.kind !== "connect")) return null; // the arguments of a program are not a rule's to read here
   return {

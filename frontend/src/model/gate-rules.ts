@@ -109,7 +109,7 @@ export function remedyWords(r: GateRule): string {
 }
 
 /** What the test field can be asked. */
-export const TRIES = ["write", "read", "create", "delete", "chmod", "chown", "link", "run", "connect"] as const;
+export const TRIES = ["write", "read", "create", "delete", "chmod", "chown", "link", "run", "connect", "open a site"] as const;
 export type TryKind = (typeof TRIES)[number];
 
 /** The call that was typed, or null where there is none yet. A relative path is one of the project. */
@@ -118,6 +118,7 @@ export function callOf(kind: TryKind, typed: string): GateCall | null {
   if (!text) return null;
   if (kind === "run") return { line: text };
   if (kind === "connect") return { connect: text };
+  if (kind === "open a site") return { site: text };
   const path = /^(\/|~\/|~$|<project>)/.test(text) ? text : `<project>/${text.replace(/^\.\//, "")}`;
   return { operation: kind, path };
 }
@@ -129,6 +130,7 @@ export function sampleOf(r: GateRule): { kind: TryKind; text: string } | null {
   const text = pattern.replace(/\{([^,{}]*)[^{}]*\}/g, "$1").replace(/\*+/g, "x");
   if (r.class === "command_rules") return { kind: "run", text };
   if (r.class === "path_rules") return { kind: "connect", text };
+  if (r.class === "site_rules") return { kind: "open a site", text: pattern.replace(/^\*$/, "example.com").replace(/^\*\./, "www.") };
   return { kind: TRIES.find((k) => r.calls?.includes(k)) ?? "write", text };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Approval, ApprovalOffer, ChannelView, LoopEvent, Question } from "../api/types";
 import {
-  against, announcement, answererWords, applyGate, chain, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
+  addressParts, against, announcement, answererWords, applyGate, chain, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
   stateWords, stops, stopWords, timeLeft, walks, waitingOf, wish,
 } from "./gate";
 import { elideMiddle, lineSegments, pathParts, visibleLine } from "./gate-text";
@@ -16,6 +16,21 @@ const event = (type: string, data: unknown, more: object = {}) => ({ seq: 1, typ
 const none = { approvals: [] as Approval[], answered: [] as Approval[] };
 const ids = (list: Approval[]) => list.map((a) => a.approval_id);
 const channel = (id: string, state = "working") => ({ channel_id: id, state }) as ChannelView;
+
+describe("pages that a browser is about to open", () => {
+  const parts = (target: string, site: string) => Object.values(addressParts({ target, site }));
+  it("shows which part of the address an answer is about", () => {
+    expect(parts("https://www.example.com/a?b", "example.com")).toEqual(["https://www.", "example.com", "/a?b"]);
+    expect(parts("http://example.com:8080", "example.com")).toEqual(["http://", "example.com", ":8080"]);
+    expect(parts("https://paypal.com@evil.net/paypal.com", "evil.net")).toEqual(["https://paypal.com@", "evil.net", "/paypal.com"]);
+    expect(parts("http://[2001:db8::1]/x", "2001:db8::1")).toEqual(["http://", "[2001:db8::1]", "/x"]);
+    expect(parts("https://example.com/", "other.com")).toEqual(["https://example.com/", "", ""]);
+    expect(parts("nonsense", "")).toEqual(["nonsense", "", ""]);
+  });
+  it("names the browser as who asks", () => {
+    expect(wish(approval("n", { kind: "navigate", operation: "navigate", target: "https://a.com/", processes: [] }))).toBe("The browser wants to open");
+  });
+});
 
 describe("approvals that wait", () => {
   it("are in the order in which they came, whatever order they are told in", () => {

@@ -188,7 +188,7 @@ export function answererWords(a: Approval): string {
 }
 
 const VERBS: Record<string, string> = {
-  read: "read", write: "write to", create: "create", delete: "delete", chmod: "change the mode of", chown: "change the owner of", link: "link", run: "run", connect: "connect to",
+  read: "read", write: "write to", create: "create", delete: "delete", chmod: "change the mode of", chown: "change the owner of", link: "link", run: "run", connect: "connect to", navigate: "open",
 };
 
 export const verb = (a: { operation?: string; kind?: string }): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
@@ -215,6 +215,7 @@ export function chain(a: Approval): { parents: ApprovalProcess[]; asks: Approval
 /** “git wants to write to ~/.gitconfig”, in pieces, as the path is hostile. */
 export function wish(a: Approval): string {
   const who = askerWords(a.processes?.[0]);
+  if (a.kind === "navigate") return "The browser wants to open";
   if (a.kind === "flood") return `${plural(a.calls, "call")} of ${a.run_id ? "this run" : "this program"} ${a.calls === 1 ? "waits" : "wait"}`;
   return `${programName(a.processes?.[0]) ? who : who.replace(/^a/, "A")} wants to ${verb(a)}`;
 }
@@ -224,6 +225,19 @@ export function announcement(a: Approval, channel: string): string {
   if (a.state === "waiting") return `${channel} waits for you: ${a.title}. F8 goes there.`;
   if (a.state === "allowed" || a.state === "denied" || a.state === "gathered") return "";
   return `${a.title}: ${stateWords(a)}`;
+}
+
+/** The part of an address that an answer is about, and what stands around it. */
+export function addressParts(a: Pick<Approval, "target" | "site">): { before: string; site: string; after: string } {
+  const start = a.target.indexOf("://") + 3;
+  const end = a.target.slice(start).search(/[/?#]/);
+  const authority = end < 0 ? a.target.slice(start) : a.target.slice(start, start + end);
+  const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "").replace(/\.$/, "").toLowerCase();
+  const site = a.site ?? "";
+  const bare = site.includes(":") ? `[${site}]` : site;
+  if (start < 3 || !bare || !host.endsWith(bare)) return { before: a.target, site: "", after: "" };
+  const at = start + authority.lastIndexOf("@") + 1 + host.length - bare.length;
+  return { before: a.target.slice(0, at), site: a.target.slice(at, at + bare.length), after: a.target.slice(at + bare.length) };
 }
 
 // --- the gate itself ---

@@ -29,6 +29,12 @@ describe("a rule that is written", () => {
     expect(missingOf({ ...NEW_RULE, class: "path_rules", patterns: " " })).toContain("socket");
     expect([missingOf({ ...NEW_RULE, patterns: "/a" }), missingOf({ ...NEW_RULE, class: "command_rules", args: "x" })]).toEqual(["", ""]);
   });
+  it("names sites by their hosts alone", () => {
+    const d = { ...NEW_RULE, class: "site_rules" as const, patterns: "https://Example.com:8443/x?y\n*.Example.com.\n*\nhttp://me@b.org\n[2001:db8::1]:80/" };
+    expect(JSON.parse(ruleOf(d))).toEqual({ sites: ["example.com", "*.example.com", "*", "b.org", "[2001:db8::1]"], decision: "approve" });
+    expect([missingOf(d), missingOf({ ...d, patterns: " " })]).toEqual(["", "Name a site, for example example.com. * is all of them."]);
+    expect(draftOf('{"sites":["a.com","*.a.com"],"decision":"deny"}', "site_rules", "always", null)).toMatchObject({ patterns: "a.com\n*.a.com", decision: "deny", rest: {} });
+  });
   it("stands before the others of its list, and a changed one in its place", () => {
     const fresh = { ...NEW_RULE, patterns: "/a" };
     const rule = ruleOf(fresh);

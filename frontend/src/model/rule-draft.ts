@@ -4,7 +4,7 @@ import type { ApprovalScope, GateCandidate, GateRule, GateRuleClass, GateRuleEdi
 import { plural } from "./format";
 import { editOf } from "./gate-rules";
 
-export const CLASSES = [["file_rules", "File"], ["command_rules", "Command"], ["path_rules", "Socket"]] as const;
+export const CLASSES = [["file_rules", "File"], ["command_rules", "Command"], ["path_rules", "Socket"], ["site_rules", "Site"]] as const;
 export const DECISIONS = [["allow", "Allow"], ["approve", "Ask"], ["deny", "Deny"]] as const;
 export const SCOPES = [["project", "This project"], ["always", "Everywhere"]] as const;
 export const OPERATIONS = ["read", "write", "create", "delete", "chmod", "chown", "link"] as const;
@@ -31,13 +31,26 @@ const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
 /** The draft of a rule that Loop has written as JSON. */
 export function draftOf(rule: string, cls: GateRuleClass, scope: ApprovalScope, change: GateRule | null): RuleDraft {
-  const { paths, pattern, commands, args_patterns, operations, decision, message, ...rest } = JSON.parse(rule) as Record<string, unknown>;
-  const patterns = cls === "path_rules" ? text(pattern) : texts(cls === "command_rules" ? commands : paths).join("\n");
+  const { paths, pattern, commands, sites, args_patterns, operations, decision, message, ...rest } = JSON.parse(rule) as Record<string, unknown>;
+  const patterns = cls === "path_rules" ? text(pattern) : texts(cls === "command_rules" ? commands : cls === "site_rules" ? sites : paths).join("\n");
   const ops = texts(operations);
   return {
     change, class: cls, scope, decision: text(decision), operations: ops.length > 0 ? ops : OPERATIONS,
     patterns, args: texts(args_patterns).join("\n"), message: text(message), rest,
   };
+}
+
+/** The host of an address, or of one without its scheme; "" is none. */
+export function hostOf(address: string): string {
+  const m = /^(?:https?:\/\/)?(?:[^/?#]*@)?(\[[^\]/]+\]|[^/?#:@]+)(?::\d*)?(?:[/?#].*)?$/i.exec(address);
+  return (m?.[1] ?? "").replace(/\.$/, "").toLowerCase();
+}
+
+/** A site as rules name it. What has no host stays, and Loop says what is wrong with it. */
+function siteOf(typed: string): string {
+  const below = typed.startsWith("*.");
+  const host = typed === "*" ? "" : hostOf(below ? typed.slice(2) : typed);
+  return host ? `${below ? "*." : ""}${host}` : typed;
 }
 
 /** The rule as JSON. */
@@ -49,6 +62,7 @@ export function ruleOf(d: RuleDraft): string {
     file_rules: { paths: patterns, operations: all ? undefined : d.operations },
     command_rules: { commands: patterns.length > 0 ? patterns : undefined, args_patterns: args.length > 0 ? args : undefined },
     path_rules: { pattern: d.patterns.trim() },
+    site_rules: { sites: patterns.map(siteOf) },
     default: {},
   }[d.class];
   return JSON.stringify({ id, ...what, decision: d.decision, message: d.message.trim() || undefined, ...rest });
@@ -58,6 +72,7 @@ export function ruleOf(d: RuleDraft): string {
 export function missingOf(d: RuleDraft): string {
   const named = lines(d.patterns).length > 0;
   if (d.class === "command_rules") return named || lines(d.args).length > 0 ? "" : "Name a program, for example git.";
+  if (!named && d.class === "site_rules") return "Name a site, for example example.com. * is all of them.";
   if (!named) return d.class === "path_rules" ? "Write the path of a socket, or @ and the name of an abstract one." : "Write which files it is about. /** is all of them.";
   return d.class === "file_rules" && d.operations.length === 0 ? "Choose an operation." : "";
 }

@@ -1,11 +1,11 @@
-import { FileText, Plug, Search, SquareTerminal } from "lucide-react";
+import { FileText, Globe, Plug, Search, SquareTerminal } from "lucide-react";
 import type { RefObject } from "react";
 import type { LogFilter } from "../../model/gate-log";
 import { FilterChip } from "../../ui/FilterChip";
 
 type Props = { filter: LogFilter; onFilter(f: LogFilter): void; all: number; asked: number; denied: number; find: RefObject<HTMLInputElement | null> };
 
-const KINDS = [["file", "Files", FileText], ["execve", "Programs", SquareTerminal], ["connect", "Sockets", Plug]] as const;
+const KINDS = [["file", "Files", FileText], ["execve", "Programs", SquareTerminal], ["connect", "Sockets", Plug], ["navigate", "Sites", Globe]] as const;
 
 /** What is shown of a run's entries. */
 export function LogFilters({ filter, onFilter, all, asked, denied, find }: Props) {

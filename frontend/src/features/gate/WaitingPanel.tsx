@@ -1,4 +1,4 @@
-import { FilePen, Globe, CirclePause, ShieldCheck, SquareTerminal } from "lucide-react";
+import { FilePen, Globe, CirclePause, Plug, ShieldCheck, SquareTerminal } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
@@ -16,7 +16,7 @@ import { useNow } from "../../ui/useNow";
 import { allStops, cardActions, focusCard, review, takeStop } from "../../session/gate";
 import "./gate.css";
 
-const ICONS: Record<ApprovalKind, typeof Globe> = { file: FilePen, execve: SquareTerminal, connect: Globe, flood: CirclePause };
+const ICONS: Record<ApprovalKind, typeof Globe> = { file: FilePen, execve: SquareTerminal, connect: Plug, navigate: Globe, flood: CirclePause };
 const TARGET_MAX = 90; // characters, in a row
 
 /**
@@ -126,7 +126,7 @@ function List({ approvals, chosen, onChoose }: ListProps) {
               <span className="gate-row-text">
                 <span className="gate-row-title"><SafeText text={a.title} /></span>
                 {a.kind !== "flood" && <span className="gate-row-what"><span className="mono"><SafeLine text={elideMiddle(a.target, TARGET_MAX)} /></span>{by && <> by <SafeLine text={by} /></>}</span>}
-                <span className="gate-row-place">{place(a)}{inTimeline(a) ? "" : ", in a terminal"}</span>
+                <span className="gate-row-place">{place(a)}{inTimeline(a) ? "" : a.kind === "navigate" ? ", in the browser" : ", in a terminal"}</span>
               </span>
               <span className="gate-row-time tnum">{timeLeft(a, now)}</span>
             </button>

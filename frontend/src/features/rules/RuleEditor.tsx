@@ -20,6 +20,7 @@ const PATTERNS: Record<string, { name: string; hint: string; holder: string }> =
   file_rules: { name: "Files, one pattern on each line", hint: "From the root on; /home/* is any home, /** all below a folder.", holder: "/home/*/.config/gh/**" },
   command_rules: { name: "Programs, one on each line", hint: "The name without its folder. Rules for programs are advice: a program can be run under another name.", holder: "git" },
   path_rules: { name: "Socket", hint: "The path of a Unix socket, or @ and the name of an abstract one.", holder: "/run/postgresql/*.sock" },
+  site_rules: { name: "Sites, one on each line", hint: "example.com is that host alone, *.example.com all below it. What you open yourself is never asked about.", holder: "example.com\n*.example.com" },
 };
 
 /** A rule while it is written, and below it what it would have matched. Nothing is changed before it is saved. */

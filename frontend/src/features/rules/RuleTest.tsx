@@ -11,7 +11,7 @@ type Props = {
   onKind(k: TryKind): void; onType(text: string): void; onShow(key: string): void;
 };
 
-const HINTS: Partial<Record<TryKind, string>> = { run: "git push --force", connect: "/run/user/1000/bus" };
+const HINTS: Partial<Record<TryKind, string>> = { run: "git push --force", connect: "/run/user/1000/bus", "open a site": "example.com" };
 /** Answers for a call that is only typed what the rules would say of it. */
 export function RuleTest({ kind, typed, answer, failure, rules, field, onKind, onType, onShow }: Props) {
   const said = answer && answerOf(answer);
@@ -26,7 +26,7 @@ export function RuleTest({ kind, typed, answer, failure, rules, field, onKind, o
         <input ref={field} className="field mono" aria-label="What to test" spellCheck={false} autoComplete="off" placeholder={HINTS[kind] ?? "~/.bashrc"} value={typed} onChange={(e) => onType(e.target.value)} />
       </div>
       <div aria-live="polite">
-        {!typed.trim() && <p className="rules-quiet">A path (below ~/, the project or /), a command line or a socket. Nothing is done: only the rules are asked.</p>}
+        {!typed.trim() && <p className="rules-quiet">A path (below ~/, the project or /), a command line, a socket or a site. Nothing is done: only the rules are asked.</p>}
         {failure && <p className="rules-refused"><SafeText text={failure.cause} /> <SafeText text={failure.remedy ?? ""} /></p>}
         {said && <p><DecisionWord tone={said.tone} mark>{said.text}</DecisionWord></p>}
         {answer && <p className="rules-quiet"><SafeText text={answer.reason} /></p>}

@@ -8,7 +8,7 @@ import type { Built, DecidedItem, Item } from "./items";
 /** More decisions of one tool call are counted, and not listed. */
 const LISTED = 200;
 
-const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect"];
+const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect", "navigate"];
 
 /** Adds decisions to the line of their tool call. Those of no known call are added to the line right before them, or get a new one. */
 export function decided(b: Built, ev: LoopEvent, data: unknown) {

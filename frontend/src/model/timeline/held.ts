@@ -4,7 +4,7 @@ import { list, record, text } from "./coerce";
 import type { Built, GateItem, Item } from "./items";
 
 const STATES: readonly ApprovalState[] = ["waiting", "allowed", "denied", "expired", "withdrawn", "broken", "gathered"];
-const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect", "flood"];
+const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect", "navigate", "flood"];
 
 /** Puts an answer into the row of its question. A new row stands below its tool call, and below the others of that call. */
 export function held(b: Built, ev: LoopEvent, data: unknown) {
@@ -52,7 +52,7 @@ function coerce(data: unknown): Approval {
   return {
     approval_id: text(a.approval_id), channel_id: text(a.channel_id), run_id: text(a.run_id), spawn_id: text(a.spawn_id), tool_use_id: text(a.tool_use_id),
     kind: KINDS.find((k) => k === a.kind) ?? "file", state: STATES.find((s) => s === a.state) ?? "broken",
-    operation: text(a.operation), target: text(a.target), asked_as: text(a.asked_as), from: text(a.from), call: text(a.call), calls: Number(a.calls) || 1,
+    operation: text(a.operation), target: text(a.target), site: text(a.site), asked_as: text(a.asked_as), from: text(a.from), call: text(a.call), calls: Number(a.calls) || 1,
     append: a.append === true, in_place: a.in_place === true, title: text(a.title), why: text(a.why), consequence: text(a.consequence), rule: text(a.rule), category: text(a.category),
     processes: list(a.processes).map(record).map((p) => ({ pid: Number(p.pid) || 0, exe: text(p.exe), command: text(p.command), short: text(p.short) })),
     details: list(a.details).map(record).map((d) => ({ label: text(d.label), text: text(d.text) })),

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useState } from "react";
 import type { Approval } from "../../api/types";
-import { chain, verb } from "../../model/gate";
+import { addressParts, chain, verb } from "../../model/gate";
 import { elideMiddle, pathParts } from "../../model/gate-text";
 import { plural } from "../../model/format";
 import { CopyIcon } from "../CopyButton";
@@ -41,12 +41,21 @@ function Subject({ a, id }: { a: Approval; id: string }) {
   const path = a.kind === "file" || (a.kind === "connect" && a.target.startsWith("/"));
   const shown = useFull(a.target, SUBJECT_MAX);
   const { folder, name } = path ? pathParts(shown.text) : { folder: "", name: shown.text };
+  const address = a.kind === "navigate" ? addressParts(a) : null;
+  // The site is shown whole, whatever stands around it.
+  const around = (text: string) => (shown.text === a.target ? text : elideMiddle(text, SUBJECT_MAX / 2));
   return (
     <div className="approval-subject">
       <p id={id} className="mono selectable">
         <span className="sr-only">{verb(a)} </span>
         {folder && <span className="approval-folder"><SafeLine text={folder} /></span>}
-        <SafeLine text={name} />
+        {address ? (
+          <>
+            <span className="approval-folder"><SafeLine text={around(address.before)} /></span>
+            {address.site && <strong className="approval-site"><SafeLine text={address.site} /></strong>}
+            {address.after && <span className="approval-folder"><SafeLine text={around(address.after)} /></span>}
+          </>
+        ) : <SafeLine text={name} />}
         {shown.more}
       </p>
       <span data-quiet><CopyIcon text={a.target} name={path ? "Copy the path" : "Copy it"} /></span>

@@ -1,4 +1,4 @@
-import { Check, ChevronRight, FilePen, FileSearch, Globe, KeyRound, ListOrdered, SquareTerminal, X } from "lucide-react";
+import { Check, ChevronRight, FilePen, FileSearch, Globe, KeyRound, ListOrdered, Plug, SquareTerminal, X } from "lucide-react";
 import { useState } from "react";
 import type { Approval, ApprovalGroup, GroupVerdict } from "../../api/types";
 import { precise } from "../../model/clock";
@@ -21,7 +21,7 @@ type Props = {
 /** Calls that do the same, with the answers that they can have. It has the keyboard as a whole. */
 export function FloodGroup({ g, a, chosen, current, open, busy, onFocus, onOpen, onChoose }: Props) {
   const does = verb(g);
-  const Icon = isGrave(g) ? KeyRound : g.kind === "connect" ? Globe : g.kind === "execve" ? SquareTerminal : g.operation === "read" ? FileSearch : FilePen;
+  const Icon = isGrave(g) ? KeyRound : g.kind === "navigate" ? Globe : g.kind === "connect" ? Plug : g.kind === "execve" ? SquareTerminal : g.operation === "read" ? FileSearch : FilePen;
   const name = visibleLine(groupName(g, does, chosen, a));
   const capital = does.charAt(0).toUpperCase() + does.slice(1).replace(/ to$/, "");
   return (
