@@ -22,6 +22,7 @@ test("browser: pages by keyboard; twenty are icons or a list", { ...quiet, size:
   await until("a page has the keyboard", () => page.evaluate(() => document.activeElement?.role === "tab"));
   await page.getByRole("button", { name: "New tab" }).click();
   await page.getByText("Where to?").waitFor();
+  await tab(page, "New tab").waitFor();
   b.set({ tabs: pages(9) });
   await page.locator(".browser-tabs.icons").waitFor();
   equal(await tab(page, "Page 8").locator(".browser-tab-name").isVisible(), false, "a name where there is no room");

@@ -41,7 +41,7 @@ export function Notice({ pane, state, link }: Props) {
 /** No page yet: what listens in the agent's containers is one click away. */
 function Empty({ pane, state }: { pane: BrowserPane; state: BrowserState }) {
   return (
-    <div className="browser-note browser-over">
+    <div className="browser-note browser-over blank">
       <h3>{state.ports.length > 0 ? "Open what the agent serves" : "Where to?"}</h3>
       {state.ports.length > 0 ? (
         <ul className="browser-ports">

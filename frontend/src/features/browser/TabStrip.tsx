@@ -9,7 +9,7 @@ import { Menu, MenuItem } from "../../ui/Menu";
 import { SafeText } from "../../ui/SafeText";
 import type { BrowserPane } from "./pane";
 
-const named = (t: BrowserTab) => visible(t.title || t.url.replace(/^https?:\/\//, "").replace(/^about:blank$/, "") || "New tab");
+const named = (t: BrowserTab) => (t.url === "about:blank" ? "New tab" : visible(t.title || t.url.replace(/^https?:\/\//, "") || "New tab"));
 
 function Icon({ tab }: { tab: BrowserTab }) {
   if (tab.loading) return <LoaderCircle size={14} className="spin" aria-label="loads" />;
