@@ -23,7 +23,7 @@ export function BatonBar({ pane, state }: { pane: BrowserPane; state: BrowserSta
       <span className="browser-baton-text">
         <strong role="status">{WHO[driver]}</strong>
         {driver === "agent" && state.deed && <span>{deed}, <span aria-hidden>{ago(now - state.deed.at)}</span></span>}
-        {driver === "person" && <span>{state.waitingMs > 0 ? `Claude waits, ${elapsed(state.waitingMs)}` : "Claude can look, and acts when you give back"}</span>}
+        {driver === "person" && <span>{state.waitingMs > 0 ? `Claude waits, ${elapsed(state.waitingMs)}` : "Claude acts when you give back"}</span>}
         {driver === "nobody" && deed && <span>Claude {deed} last</span>}
       </span>
       {driver === "person" ? (

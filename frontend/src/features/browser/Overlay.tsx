@@ -60,7 +60,7 @@ export function Picked({ pane, state, box, size }: { pane: BrowserPane; state: B
           <>
             <div className="browser-card-head"><code><SafeText text={t.selector || t.role || "element"} /></code><span className="tnum">{Math.round(t.width)} × {Math.round(t.height)}</span></div>
             <dl>
-              {t.role && <><dt>Role</dt><dd><SafeText text={t.role} /></dd></>}
+              {t.role && t.role !== "none" && <><dt>Role</dt><dd><SafeText text={t.role} /></dd></>}
               {t.name && <><dt>Name</dt><dd className="clamp"><SafeText text={t.name} /></dd></>}
               {t.text && <><dt>Text</dt><dd><i className="swatch" style={{ background: t.text.color }} /> {Math.round(t.text.size * 10) / 10} px{t.text.contrast > 0 && `, contrast ${t.text.contrast}`}</dd></>}
             </dl>
