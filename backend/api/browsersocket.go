@@ -93,10 +93,10 @@ func readCommand(ctx context.Context, conn *websocket.Conn) (m core.BrowserComma
 	if err != nil {
 		return m, err
 	}
-	if kind != websocket.MessageText || json.Unmarshal(data, &m) != nil {
-		return core.BrowserCommand{Type: "?"}, nil
+	if kind == websocket.MessageText && json.Unmarshal(data, &m) == nil {
+		return m, nil
 	}
-	return m, nil
+	return core.BrowserCommand{Type: "?"}, nil
 }
 
 // writeUpdate writes one message: a frame in binary, behind its header, or JSON.
