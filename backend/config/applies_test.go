@@ -17,7 +17,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"image_tools.python": live, "image_tools.git": live, "image_tools.vim": live, "image_tools.nano": live,
 		"image_tools.tmux": live, "image_tools.htop": live, "image_tools.less": live, "image_tools.ripgrep": live,
 		"browser_enabled": live, "browser.memory_mb": live, "browser.cpus": live, "browser.watched_cpus": live, "browser.idle_sec": live,
-		"browser.mode": live, "browser.host_profile": live,
+		"browser.mode": live, "browser.screenshots": live, "browser.host_profile": live,
 		"inherit_mounts": live, "mounts": live, "copy_files": live, "extra_dirs": live, "envs": live, "inherit_envs": live,
 		"proxies.http_proxy": live, "proxies.https_proxy": live, "proxies.no_proxy": live, "mcp.servers": live,
 		"gates.agentgate.enabled": live, "gates.agentgate.mode": live, "gates.agentgate.default_decision": live, "gates.agentgate.path_rules": live, "gates.agentgate.site_rules": live,

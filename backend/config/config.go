@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"reflect"
 	"strings"
+	"time"
 
 	"loop/backend/core"
 )
@@ -116,6 +117,9 @@ type Browser struct {
 
 // Processors are what Chromium gets while nobody watches it, and while a pane does.
 func (b Browser) Processors() (alone, watched float64) { return b.CPUs, max(b.CPUs, b.WatchedCPUs) }
+
+// IdleTime is how long a browser stays that nobody uses.
+func (b Browser) IdleTime() time.Duration { return time.Duration(b.IdleSec) * time.Second }
 
 // Terminal is how terminals behave.
 type Terminal struct {

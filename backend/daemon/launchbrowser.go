@@ -19,8 +19,8 @@ func (d *Daemon) newBrowsers(supervised rulebook.Policies) *browser.Service {
 	return browser.New(browser.Options{
 		Launch: d.launchBrowser,
 		Opens:  rulebook.Pages{Policies: supervised, Channels: d.store, Ask: d.gate.Navigate, Inside: egress.Inside, Log: d.log}.Opens,
-		Save: func(ctx context.Context, id core.ChannelID, name string, data []byte) (string, error) {
-			return d.sidecars().Save(ctx, id, name, data)
+		Save: func(ctx context.Context, id core.ChannelID, name string, b []byte) (string, error) {
+			return d.sidecars().Save(ctx, id, name, b)
 		},
 		Ports:        func(ctx context.Context, id core.ChannelID) []core.BrowserPort { return d.sidecars().Ports(ctx, id) },
 		Forget:       func(ctx context.Context, id core.ChannelID) error { return d.sidecars().Forget(ctx, id) },
@@ -32,9 +32,7 @@ func (d *Daemon) newBrowsers(supervised rulebook.Policies) *browser.Service {
 			}
 			e, err := settingsReader{from: d.settings}.read(ch)
 			b := e.Config.Browser
-			return browser.Settings{
-				Enabled: e.Config.BrowserEnabled, Mode: b.Mode, Idle: time.Duration(b.IdleSec) * time.Second, ByPath: b.Screenshots == "path",
-			}, err
+			return browser.Settings{Enabled: e.Config.BrowserEnabled, Mode: b.Mode, Idle: b.IdleTime(), ByPath: b.Screenshots == "path"}, err
 		},
 	})
 }
@@ -44,9 +42,7 @@ func (d *Daemon) sidecars() *sidecar.Starter {
 	return sidecar.New(sidecar.Options{
 		Install: d.store.InstallID(), Provision: d.provision, Containers: d.containers, Links: d.links, Volumes: d.engine,
 		Channel: d.store.Channel, Policies: d.decisions.Policies, Log: d.log,
-		CPUs: func(ch core.Channel) (alone, watched float64) {
-			return d.settings.Effective(ch).Config.Browser.Processors()
-		},
+		CPUs: func(c core.Channel) (float64, float64) { return d.settings.Effective(c).Config.Browser.Processors() },
 	})
 }
 
