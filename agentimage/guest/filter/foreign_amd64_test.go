@@ -5,6 +5,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +15,14 @@ var foreignWays = []string{"int80", "x32"}
 
 // int80 asks for the pid as a program of 32 bits does. Go has no such instruction, so
 // it is in a page of its own: mov eax,20; int 0x80; ret.
-func int80() error {
+// Some kernels have no such interrupt, and the instruction faults.
+func int80() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			err = errAbsent
+		}
+	}()
 	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return err

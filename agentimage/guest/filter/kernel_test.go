@@ -125,6 +125,8 @@ func opens(v Variant) error {
 	return nil
 }
 
+var errAbsent = errors.New("this kernel has no such way to call it")
+
 // foreign makes a call in another way than a program of this architecture does.
 func foreign(v Variant, way func() error) error {
 	if v >= 0 {
@@ -213,15 +215,20 @@ func TestOpens(t *testing.T) {
 
 func TestForeignCallsKill(t *testing.T) {
 	for _, way := range foreignWays {
+		// Without a filter it succeeds, or the test would show nothing.
+		out, _, end := start(t, way+"-none").finish(t)
+		if strings.Contains(out, errAbsent.Error()) {
+			t.Logf("%s: %v", way, errAbsent)
+			continue
+		}
+		if end.ExitStatus() != 0 {
+			t.Errorf("%s without a filter ended with %#x:\n%s", way, end, out)
+		}
 		for _, v := range []string{"agent", "static"} {
 			out, _, end := start(t, way+"-"+v).finish(t)
 			if !end.Signaled() || end.Signal() != unix.SIGSYS {
 				t.Errorf("%s under %s ended with %#x:\n%s", way, v, end, out)
 			}
-		}
-		// The same without a filter, or the test would show nothing.
-		if out, _, end := start(t, way+"-none").finish(t); end.ExitStatus() != 0 {
-			t.Errorf("%s without a filter ended with %#x:\n%s", way, end, out)
 		}
 	}
 }

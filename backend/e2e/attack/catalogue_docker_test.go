@@ -27,7 +27,7 @@ func corpus() []entry {
 		{id: "A2", what: "a thread changes the path of an exec", rounds: [2]int{300, 20_000}},
 		{id: "A3", what: "an argument changes after the command was approved", allows: true, broken: markerOnly},
 		{id: "A4", what: "io_uring opens, renames and connects"},
-		{id: "A5", what: "open by int 0x80"},
+		{id: "A5", what: "open by int 0x80", absent: "this kernel has no calls of 32-bit programs"},
 		{id: "A6", what: "open by a number of x32", free: "this kernel has no x32"},
 		{id: "A7", what: "openat2 with every way to resolve"},
 		{id: "A8", what: "a forbidden program copied into memory"},

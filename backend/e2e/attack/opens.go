@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"unsafe"
 
@@ -25,7 +26,14 @@ func openAttacks() []attack {
 }
 
 // openAs32 opens with the numbers of 32-bit programs, for which the path must lie low.
+// On a kernel without these calls the instruction faults.
 func openAs32(p place, r *report) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			r.count("absent", 1)
+		}
+	}()
 	page, err := unix.MmapPtr(-1, 0, nil, uintptr(unix.Getpagesize()), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|0x40) // MAP_32BIT
 	if !r.tried("mmap", err) {
