@@ -29,7 +29,7 @@ func (t *tab) leave(ctx context.Context) (done func()) {
 	if d := t.dialog; d != nil {
 		t.b.note("The dialog (%s: “%s”) was dismissed.", d.Kind, line(d.Message, 200))
 		t.b.endDialog(t)
-		t.b.answerDialog(t.session, d.Kind == "beforeunload", "")
+		t.b.answerDialog(t, d.Kind == "beforeunload", "")
 	}
 	t.b.mu.Unlock()
 	short, cancel := context.WithTimeout(ctx, hangPatience)
@@ -51,6 +51,7 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return "", err
 	}
 	defer t.leave(ctx)()
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	var got struct {
@@ -73,6 +74,8 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 	switch {
 	case asks:
 		return "", errAsked
+	case errors.Is(err, errJammed):
+		return b.navigateInstead(whole, t, given)
 	case errors.Is(err, context.DeadlineExceeded):
 		return address + " has not answered within 15 seconds; it still loads. Wait, or call page_info to see how far it is.", nil
 	case err != nil:
@@ -86,8 +89,14 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return "Moved within the page to " + address + ".", nil
 	}
 	err = b.until(ctx, func() bool { // another document than this one came where a page sends on at once
-		return t.gone || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading)
+		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading)
 	})
+	b.mu.Lock()
+	jammed := t.jammed && !t.gone
+	b.mu.Unlock()
+	if jammed {
+		return b.navigateInstead(whole, t, given)
+	}
 	return t.came(ctx, "Opened", err)
 }
 
@@ -192,7 +201,7 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 	var file bool
 	err := b.until(ctx, func() bool {
 		file = t.navs == before && b.files.of(t.id, files) != nil
-		return t.gone || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading) || file
+		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading) || file
 	})
 	if file {
 		return b.fetched(ctx, t, "The address", files)

@@ -183,7 +183,7 @@ func (b *Browser) closeOwn() {
 		t.leaving++ // a page may not ask whether to stay
 		if t.dialog != nil {
 			b.endDialog(t)
-			b.answerDialog(t.session, false, "")
+			b.answerDialog(t, false, "")
 		}
 	}
 	b.mu.Unlock()

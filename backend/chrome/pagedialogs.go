@@ -2,7 +2,9 @@ package chrome
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/page"
@@ -14,6 +16,7 @@ const (
 	dialogPatience = 30 * time.Second // for an answer, before a dialog is dismissed
 	dialogsInARow  = 5                // of a page that does nothing else; further ones are dismissed at once
 	betweenDialogs = time.Second      // from one to the next, where a page does nothing else
+	jamPatience    = time.Second      // for the page that comes next, while a dialog cannot be answered
 	maxDialogText  = 2 << 10
 )
 
@@ -67,11 +70,11 @@ func (b *Browser) dialogOpened(e event) {
 	t.asked = time.Now()
 	switch {
 	case t.leaving > 0:
-		b.answerDialog(e.session, p.Type == "beforeunload", "")
+		b.answerDialog(t, p.Type == "beforeunload", "")
 		return
 	case t.inARow > dialogsInARow:
 		b.note("The page shows one dialog after another; they are dismissed.")
-		b.answerDialog(e.session, false, "")
+		b.answerDialog(t, false, "")
 		return
 	}
 	d := &pageDialog{BrowserDialog: core.BrowserDialog{
@@ -97,14 +100,62 @@ func (b *Browser) watchDialog(t *tab, d *pageDialog) {
 			b.note("A dialog (%s: “%s”) was dismissed, as nobody answered it for %d seconds.", d.Kind, line(d.Message, 200),
 				int(dialogPatience.Seconds()))
 			b.endDialog(t)
-			b.answerDialog(t.session, false, "")
+			b.answerDialog(t, false, "")
 		}
 	}
 }
 
 // answerDialog sends an answer without waiting. The caller holds mu.
-func (b *Browser) answerDialog(session string, accept bool, text string) {
-	b.conn.start(session, page.CommandHandleJavaScriptDialog, obj{"accept": accept, "promptText": text}, nil)
+//
+// Chromium takes no answer once the page that comes next is about to be shown. Where both
+// pages have one renderer, that waits for the dialog, and the dialog for the answer.
+func (b *Browser) answerDialog(t *tab, accept bool, text string) {
+	before := t.navs
+	b.conn.start(t.session, page.CommandHandleJavaScriptDialog, obj{"accept": accept, "promptText": text}, func(a answer) {
+		var refused *protocolError
+		if errors.As(a.err, &refused) && strings.Contains(refused.Message, "Not attached") {
+			b.wg.Go(func() { b.watchJam(t, before) })
+		}
+	})
+}
+
+// watchJam finds out whether a tab comes to its next page although a dialog of the page
+// before was not answered.
+func (b *Browser) watchJam(t *tab, before int64) {
+	ctx, stop := b.context(context.Background())
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, jamPatience)
+	defer cancel()
+	err := b.until(ctx, func() bool { return t.gone || t.crashed || t.navs > before })
+	if errors.Is(err, context.DeadlineExceeded) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		t.jammed = true
+		t.hold()
+		b.advance()
+	}
+}
+
+// navigateInstead opens an address in an empty tab, and closes the one that is jammed.
+func (b *Browser) navigateInstead(ctx context.Context, t *tab, address string) (string, error) {
+	b.mu.Lock()
+	last := len(b.tabs) == 1
+	b.note("The page kept asking while it was left, so its tab was closed, and another opened.")
+	b.mu.Unlock()
+	if err := b.closeTab(ctx, t); err != nil {
+		return "", err
+	}
+	var fresh *tab
+	var err error
+	if last { // closeTab has opened one
+		fresh, err = b.current()
+	} else {
+		fresh, err = b.openTab(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	return b.navigate(ctx, fresh, address)
 }
 
 func (b *Browser) dialogClosed(e event) {

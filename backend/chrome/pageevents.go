@@ -95,7 +95,7 @@ func (b *Browser) navigated(e event) {
 		t.goesElsewhere(errMoved) // what is held was for the page before
 	}
 	t.icon = ""
-	t.requested = false
+	t.requested, t.jammed = false, false
 	t.navs++
 	t.inARow = 0
 	if t.crashed {

@@ -44,6 +44,7 @@ type tab struct {
 	group    string    // of the tabs of a person's Chromium that came of one, and may be in one window
 	inARow   int       // dialogs without anything else between them
 	asked    time.Time // when the last one opened or ended
+	jammed   bool      // a dialog that cannot be answered keeps the next page from being shown
 	leaving  int       // actions under way for which a page may not ask whether to stay
 	refs     refTable
 	console  consoleLog
@@ -67,6 +68,7 @@ type tab struct {
 
 var (
 	errCrashed = core.Fail(core.CodeConflict, nil, "The page has crashed.", "Reload it or open another.")
+	errJammed  = core.Fail(core.CodeConflict, nil, "The page asked while it was left, and cannot be answered any more.", "Close the tab, and open another.")
 	errGone    = core.Fail(core.CodeNotFound, nil, "The tab was closed.", "Call list_tabs to see which are open.")
 )
 
@@ -77,6 +79,8 @@ func (t *tab) standing() error {
 		return errGone
 	case t.crashed:
 		return errCrashed
+	case t.jammed:
+		return errJammed
 	case t.dialog != nil:
 		return &dialogError{t.dialog.BrowserDialog}
 	}
