@@ -59,7 +59,7 @@ test("axe: a question, a plan, an edited queue, conversations", async (page, moc
   await send("make a plan");
   await page.getByRole("button", { name: "Request changes" }).click();
   await clean(page, "plan");
-  await page.getByRole("button", { name: "Back" }).click();
+  await page.getByRole("button", { name: "Back", exact: true }).click();
   await page.getByRole("button", { name: "Set aside" }).click();
   for (const t of ["hang", "next", "after"]) await send(t);
   await page.getByRole("button", { name: "Edit" }).last().click();

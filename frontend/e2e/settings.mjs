@@ -14,7 +14,7 @@ test("settings form: where a value is from, change, reset, refuse", { loop: { co
   await settings(page, "All settings");
   const row = (name) => page.getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
   await row("container_memory_mb").getByText("global line 3").waitFor();
-  await page.getByRole("searchbox").fill("memory");
+  await page.getByRole("searchbox").fill("container_memory");
   await until("one field is left", async () => (await page.locator(".field-row").count()) === 1);
   const box = page.getByRole("textbox", { name: "container_memory_mb" });
   await box.fill("lots");
