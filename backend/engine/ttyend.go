@@ -33,8 +33,9 @@ const (
 	// sweepPause is between two looks.
 	sweepPause = 100 * time.Millisecond
 	// startTries is how often a sweep is begun anew when the container has no process
-	// left for it: there is one again as soon as something ends.
-	startTries = 20
+	// left for it: there is one again as soon as something ends. A program that forks
+	// without end let one of about twenty through.
+	startTries = 60
 	// emptyLooks is how often a container is looked at before “nothing is left” is
 	// believed while processes come and go in it.
 	emptyLooks = 8
