@@ -1,5 +1,5 @@
-# shellcheck shell=bash
-# Sourced by scripts whose tests have a Chromium.
+#!/usr/bin/env bash
+# Sourced by scripts whose tests have a Chromium, and run by “go test -exec”.
 
 # alone COMMAND…: in a network of its own where this computer allows it. Chromium breaks
 # off what is under way when a network interface comes or goes, as those of containers
@@ -14,3 +14,9 @@ alone() {
     "$@"
   fi
 }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  # shellcheck source=build/say.sh
+  . "$(dirname "$0")/say.sh"
+  alone "$@"
+fi

@@ -18,8 +18,6 @@
 . "$(dirname "$0")/group.sh"
 # shellcheck source=build/lanes.sh
 . "$(dirname "$0")/lanes.sh"
-# shellcheck source=build/alone.sh
-. "$(dirname "$0")/alone.sh"
 
 cd "$ROOT"
 tags=docker,claude
@@ -59,8 +57,8 @@ stage_unit() { build/unit.sh -race -vet=off $(go list ./... | grep -vx loop/back
 # measure each other.
 stage_browser() {
   step "Tests with a browser"
-  alone build/retest.sh browser --packages="$(build/engine-tests.sh packages chrome | paste -sd ' ' -)" -- \
-    -p 1 -timeout 20m -count=1 -vet=off -tags chrome -run "^($(build/engine-tests.sh names chrome | paste -sd '|' -))\$"
+  build/retest.sh browser --packages="$(build/engine-tests.sh packages chrome | paste -sd ' ' -)" -- \
+    -exec "$ROOT/build/alone.sh" -p 1 -timeout 20m -count=1 -vet=off -tags chrome -run "^($(build/engine-tests.sh names chrome | paste -sd '|' -))\$"
 }
 
 stage_cross() { build/cross.sh; }

@@ -101,6 +101,7 @@ func newBrowserStage(tb testing.TB) *browserStage {
 	s := &browserStage{}
 	s.Service = browser.New(browser.Options{
 		AgentActions: chrome.AgentActions(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Ports: func(context.Context, core.ChannelID) []core.BrowserPort { return nil },
 		Settings: func(context.Context, core.ChannelID) (browser.Settings, error) {
 			return browser.Settings{Enabled: true, Idle: time.Hour}, nil
 		},
