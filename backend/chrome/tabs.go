@@ -68,8 +68,9 @@ type tab struct {
 
 var (
 	errCrashed = core.Fail(core.CodeConflict, nil, "The page has crashed.", "Reload it or open another.")
-	errJammed  = core.Fail(core.CodeConflict, nil, "The page asked while it was left, and cannot be answered any more.", "Close the tab, and open another.")
-	errGone    = core.Fail(core.CodeNotFound, nil, "The tab was closed.", "Call list_tabs to see which are open.")
+	errJammed  = core.Fail(core.CodeConflict, nil, "The page asked while it was left, and cannot be answered any more.",
+		"Close the tab, and open another.")
+	errGone = core.Fail(core.CodeNotFound, nil, "The tab was closed.", "Call list_tabs to see which are open.")
 )
 
 // standing says why a page cannot answer; nil if it can. The caller holds mu.
