@@ -4,9 +4,12 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -98,4 +101,92 @@ func TestBrowserOfALoopThatWasKilled(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the folder for temporary files: %v %v", left, err)
 	}
+}
+
+// TestKilledChromium kills Chromium's renderers, and then Chromium under an act of the agent:
+// the agent reads one sentence each time, and what it does next works.
+func TestKilledChromium(t *testing.T) {
+	_, s, ch, p := servedBrowser(t)
+	s.site(t, ch)
+	p.wait("the agent's port", func() bool { return len(p.state.Ports) == 1 })
+	shell := s.termClient(t)
+	shell.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":200,"rows":50`, ch))
+	agent := func(body, want string) {
+		t.Helper()
+		if said := shell.browse(body); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", body, said)
+		}
+	}
+	const open = `{"action":"navigate","params":{"url":"http://localhost:8080/"}}`
+	const read = `{"action":"get_page_text","params":{}}`
+	kill := func(which string) {
+		t.Helper()
+		out, err := docker(t.Context(), "exec", "-u", "1500:1500", chromeContainer(t, ch), "sh", "-c", `n=0; for p in /proc/[0-9]*; do
+			c=$(tr '\0' ' ' < $p/cmdline 2>/dev/null); case "$c" in /usr/lib/chromium/chromium*`+which+`*) kill -9 ${p#/proc/} && n=$((n+1));; esac; done; echo $n`)
+		if n := strings.TrimSpace(out); err != nil || n == "0" {
+			t.Fatalf("%s were killed: %v", n, err)
+		}
+	}
+	agent(open, "Inside")
+	kill("--type=renderer")
+	p.wait("the crash of the page", func() bool { return len(p.state.Tabs) == 1 && p.state.Tabs[0].Crashed })
+	agent(read, "The page has crashed. Reload it or open another.")
+	agent(open, "Inside")
+	agent(read, "Inside")
+	if p.state.Phase != core.BrowserRunning {
+		t.Errorf("%+v", p.state)
+	}
+
+	id := chromeContainer(t, ch)
+	said := make(chan string, 1)
+	other := s.termClient(t)
+	other.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":200,"rows":50`, ch))
+	go func() {
+		said <- other.browse(`{"action":"evaluate","params":{"expression":"document.title = 'busy'; new Promise(() => {})"}}`)
+	}()
+	p.wait("the act to be under way", func() bool { return slices.ContainsFunc(p.state.Tabs, func(b core.BrowserTab) bool { return b.Title == "busy" }) })
+	kill("--remote-debugging-pipe")
+	if s := <-said; !strings.Contains(s, `"error":"The browser has ended; the next action starts it again."`) {
+		t.Errorf("under the act: %s", s)
+	}
+	p.wait("the crash", func() bool { return p.state.Phase == core.BrowserCrashed && p.state.Failure != nil })
+	agent(open, "Inside")
+	agent(read, "Inside")
+	if now := chromeContainer(t, ch); now == id || strings.Contains(chromeLeft(t, ch, "{{.ID}}"), "\n") {
+		t.Errorf("it goes on in %s after %s", now, id)
+	}
+}
+
+// BenchmarkBrowserStartInItsContainer is from nothing to the first picture in a pane: with the
+// first browser of a channel, and with one whose profile is there.
+func BenchmarkBrowserStartInItsContainer(b *testing.B) {
+	h := newHome(b, "")
+	var ch core.ChannelID
+	b.Cleanup(func() { h.removeProfiles(ch) })
+	s := h.serve()
+	ch = h.demoChannel(s)
+	var first, again []float64
+	for range b.N {
+		for _, command := range []string{"reset", "restart"} {
+			p := s.pane(b, ch)
+			p.wait("Chromium", func() bool { return p.state.Phase == core.BrowserRunning && p.frames > 0 })
+			before := p.frames
+			begun := time.Now()
+			p.say(core.BrowserCommand{Type: command})
+			p.wait("the end", func() bool { return p.state.Phase != core.BrowserRunning })
+			p.wait("the first picture", func() bool { return p.state.Phase == core.BrowserRunning && p.frames > before })
+			took := float64(time.Since(begun).Milliseconds())
+			if command == "reset" {
+				first = append(first, took)
+			} else {
+				again = append(again, took)
+			}
+			_ = p.conn.CloseNow()
+		}
+	}
+	slices.Sort(first)
+	slices.Sort(again)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(first[len(first)/2], "ms-to-first-frame-new-profile")
+	b.ReportMetric(again[len(again)/2], "ms-to-first-frame-kept-profile")
 }
