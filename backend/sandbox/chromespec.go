@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // ProfileDir is where a browser keeps its profile, and its home.
@@ -78,6 +79,10 @@ func ResolveBrowser(b BrowserSettings, sub Subject, host Host) (core.Spec, core.
 			ex.set("env["+v.Name+"]", v.Value, fromBuiltin)
 		}
 	}
+	// A Chromium whose Loop was killed has nobody left to drive it, and Loop may never start
+	// again.
+	spec.Env = append(spec.Env, core.EnvVar{Name: wire.EndUnlinked, Value: "1", Lane: LaneApp})
+	ex.set("env["+wire.EndUnlinked+"]", "1", fromBuiltin)
 	slices.SortFunc(spec.Env, func(a, b core.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), "")
 	spec.Labels = labels(spec, sub)

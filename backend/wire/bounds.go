@@ -124,6 +124,10 @@ const (
 	GatePolicyFile = "LOOP_GATE_POLICY_FILE"
 )
 
+// EndUnlinked=1 in a container's environment means that it ends by itself once nobody has
+// been linked for as long as loop init waits.
+const EndUnlinked = "LOOP_END_UNLINKED"
+
 // RelayAddr is where the relay listens in the container's own network namespace.
 const RelayAddr = "127.0.0.1:8222"
 

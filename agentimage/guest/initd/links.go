@@ -153,6 +153,31 @@ func (s *Server) alone() time.Duration {
 	return max(time.Since(s.lost), 0)
 }
 
+// maxUnlinked is how long a container goes on without a link that is told to end then: far
+// more than from its start to the first one.
+const maxUnlinked = time.Minute
+
+// endUnlinked calls end once nobody has been linked for as long as limit, and returns then
+// or when ctx is done. Time in which the computer sleeps does not count.
+func (s *Server) endUnlinked(ctx context.Context, limit time.Duration, end func()) {
+	tick := time.NewTicker(limit / 10)
+	defer tick.Stop()
+	for since := time.Now(); ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if s.Relay.Attached() {
+			since = time.Now()
+		} else if time.Since(since) >= limit {
+			s.Log.Info("nobody is linked any more: the container ends")
+			end()
+			return
+		}
+	}
+}
+
 // hello introduces this end; the host's answer decides.
 func (s *Server) hello(session *yamux.Session) error {
 	st, err := session.OpenStream()

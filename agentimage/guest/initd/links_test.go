@@ -368,3 +368,42 @@ func TestALinkSaysForHowLongThereWasNone(t *testing.T) {
 		}
 	})
 }
+
+// TestAContainerWithoutALinkEnds: where it is told to, and neither while somebody is linked nor
+// before the time is over, from the start or from the last link.
+func TestAContainerWithoutALinkEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Relay: relay.New(nil, testLog()), Log: testLog()}
+		var ended time.Time
+		watch := func() (over chan struct{}) {
+			over, ended = make(chan struct{}), time.Time{}
+			go func() {
+				defer close(over)
+				s.endUnlinked(t.Context(), time.Minute, func() { ended = time.Now() })
+			}()
+			return over
+		}
+		began := time.Now()
+		<-watch()
+		if d := ended.Sub(began); d != time.Minute {
+			t.Errorf("without any link it ends after %s", d)
+		}
+		over := watch()
+		<-time.After(50 * time.Second)
+		link := new(yamux.Session)
+		s.Relay.Attach(link)
+		<-time.After(time.Hour)
+		if !ended.IsZero() {
+			t.Fatal("it has ended beside a link")
+		}
+		s.detach(link)
+		lost := time.Now()
+		<-over
+		if d := ended.Sub(lost); d < 54*time.Second || d > time.Minute {
+			t.Errorf("it ends %s after the last link", d)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.endUnlinked(ctx, time.Minute, func() { t.Error("it has ended after its time") })
+	})
+}

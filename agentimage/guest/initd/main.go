@@ -120,7 +120,18 @@ func serve(who identity, version string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	err = srv.Serve(stop, ln)
+	life, end := context.WithCancel(stop)
+	defer end()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if os.Getenv(wire.EndUnlinked) == "1" {
+			srv.endUnlinked(life, maxUnlinked, end)
+		}
+	}()
+	err = srv.Serve(life, ln)
+	end()
+	<-watched
 	ctx, cancel := context.WithTimeout(context.Background(), stopDeadline)
 	defer cancel()
 	return errors.Join(err, spawns.Close(ctx))
