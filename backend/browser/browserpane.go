@@ -63,11 +63,10 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 	}
 	c := s.session(ch)
 	v := &Viewer{c: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxActs), drawer: drawer{nil, -1, -1}}
-	if !set.Enabled {
-		v.setState(core.BrowserState{Phase: core.BrowserOff, Driver: core.DriverNobody, Tabs: []core.BrowserTab{}})
-		return v, nil
-	}
 	c.mu.Lock()
+	if !set.Enabled && c.run == nil && c.phase != core.BrowserStarting {
+		c.phase, c.failure = core.BrowserOff, errOff
+	}
 	if c.run == nil {
 		c.mode = set.Mode
 	}
@@ -82,7 +81,9 @@ func (s *Service) Watch(ctx context.Context, ch core.ChannelID, view core.Browse
 	v.setState(c.state())
 	v.show(view)
 	c.watchers()
-	v.acts.Go(func() { _, _ = c.ensure(s.ctx) }) // its failure is in the state
+	if set.Enabled {
+		v.acts.Go(func() { _, _ = c.ensure(s.ctx) }) // its failure is in the state
+	}
 	return v, nil
 }
 

@@ -212,11 +212,11 @@ func (c *session) endUnused(ctx context.Context) {
 	over := c.run != nil && len(c.viewers) == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
 	c.mu.Unlock()
 	if over || !set.Enabled {
-		phase := core.BrowserIdle
+		phase, why := core.BrowserIdle, (*core.Failure)(nil)
 		if !set.Enabled {
-			phase = core.BrowserOff
+			phase, why = core.BrowserOff, errOff
 		}
-		if err := c.shut(phase, nil); err != nil {
+		if err := c.shut(phase, why); err != nil {
 			c.s.o.Log.Warn("end an unused browser", "channel", string(c.ch), "err", err)
 		}
 	}

@@ -197,6 +197,35 @@ func TestSwitchedOffWhileItRuns(t *testing.T) {
 	})
 }
 
+// TestOpenedWhileSwitchedOff: the pane says why there is nothing, an agent is refused with the
+// same sentence, nothing starts, and the pane shows the browser once it is switched on.
+func TestOpenedWhileSwitchedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		s.enable(false)
+		v := s.watch(t)
+		defer func() { _ = v.Close() }()
+		const why = "The browser is switched off for this channel. Set browser_enabled to true in the settings."
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserOff || st.Failure == nil || sentence(st.Failure) != why {
+			t.Errorf("%+v", st)
+		}
+		for _, action := range []string{"navigate", "read_page", "no such action"} {
+			if res, err := s.Agent(t.Context(), agent, act(action)); err == nil || sentence(err) != why {
+				t.Errorf("%s: %+v %v", action, res, err)
+			}
+		}
+		<-time.After(time.Minute)
+		s.enable(true)
+		v.Handle(core.BrowserCommand{Type: "restart"})
+		<-time.After(2 * time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || st.Failure != nil {
+			t.Errorf("%+v", st)
+		}
+		s.chrome(t, 1) // and none before
+	})
+}
+
 // TestPortsWhileAPaneLooks: they are looked at every three seconds, and never without a pane.
 func TestPortsWhileAPaneLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

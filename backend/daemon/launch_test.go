@@ -107,6 +107,12 @@ func TestLaunchCarriesTheSettings(t *testing.T) {
 	if err != nil || l.Bin != "/opt/claude" || l.Model != "opus" || l.Effort != "high" || !slices.Equal(l.DisallowedTools, []string{"WebFetch"}) || l.Timeout != 90*time.Second {
 		t.Errorf("%+v, %v", l, err)
 	}
+	for _, on := range []bool{true, false} {
+		cfg.BrowserEnabled = on
+		if l, err := launchOf(cfg, core.Run{}); err != nil || l.Browser != on {
+			t.Errorf("browser_enabled=%v: %v %v", on, l.Browser, err)
+		}
+	}
 	// 0 seconds means at once, and not the runner's default.
 	for sec, want := range map[int]time.Duration{0: -1, 1: time.Second, 300: 5 * time.Minute} {
 		cfg.ContainerKeepAliveSec = sec
