@@ -25,7 +25,7 @@ import (
 
 // browserPane is a person at a channel's browser.
 type browserPane struct {
-	t    *testing.T
+	t    testing.TB
 	s    *server
 	conn *websocket.Conn
 
@@ -40,7 +40,7 @@ type browserPane struct {
 	acts    uint32
 }
 
-func (s *server) pane(t *testing.T, ch core.ChannelID) *browserPane {
+func (s *server) pane(t testing.TB, ch core.ChannelID) *browserPane {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"api/ws/browser",
 		&websocket.DialOptions{Subprotocols: []string{"loop", "loop.token." + s.token}})
@@ -207,22 +207,25 @@ func servedBrowser(t *testing.T) (h *home, s *server, ch core.ChannelID, p *brow
 func (h *home) browser() (s *server, ch core.ChannelID, p *browserPane) {
 	t := h.t.(*testing.T)
 	t.Helper()
-	t.Cleanup(func() { // when Loop has ended, and its container with it
-		names, err := docker(context.Background(), "volume", "ls", "-q", "--filter", "name=loop-chrome-profile-"+string(ch))
-		if err != nil {
-			t.Errorf("list what the browser has left: %v", err)
-		}
-		for _, name := range strings.Fields(names) {
-			if _, err = docker(context.Background(), "volume", "rm", "-f", name); err != nil {
-				t.Errorf("the browser has left something: %v", err)
-			}
-		}
-	})
+	t.Cleanup(func() { h.removeProfiles(ch) }) // when Loop has ended, and its container with it
 	s = h.serve()
 	ch = h.demoChannel(s)
 	p = s.pane(t, ch)
 	p.wait("Chromium", func() bool { return p.state.Phase == core.BrowserRunning })
 	return s, ch, p
+}
+
+// removeProfiles removes what a channel's browser keeps, which no container may have any more.
+func (h *home) removeProfiles(ch core.ChannelID) {
+	names, err := docker(context.Background(), "volume", "ls", "-q", "--filter", "name=loop-chrome-profile-"+string(ch))
+	if err != nil {
+		h.t.Errorf("list what the browser has left: %v", err)
+	}
+	for _, name := range strings.Fields(names) {
+		if _, err = docker(context.Background(), "volume", "rm", "-f", name); err != nil {
+			h.t.Errorf("the browser has left something: %v", err)
+		}
+	}
 }
 
 // TestBrowserOfAgentAndPerson has the real CLI serve a page in its container, open it, and

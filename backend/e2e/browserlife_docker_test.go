@@ -4,9 +4,12 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -98,4 +101,85 @@ func TestBrowserOfALoopThatWasKilled(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the folder for temporary files: %v %v", left, err)
 	}
+}
+
+// TestKilledChromium kills Chromium's renderers, and then Chromium under an act of the agent:
+// the agent reads one sentence each time, and what it does next works.
+func TestKilledChromium(t *testing.T) {
+	_, s, ch, p := servedBrowser(t)
+	s.site(t, ch)
+	p.wait("the agent's port", func() bool { return len(p.state.Ports) == 1 })
+	shell := s.termClient(t)
+	shell.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":200,"rows":50`, ch))
+	agent := func(body, want string) {
+		t.Helper()
+		if said := shell.browse(body); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", body, said)
+		}
+	}
+	const open = `{"action":"navigate","params":{"url":"http://localhost:8080/"}}`
+	const read = `{"action":"get_page_text","params":{}}`
+	kill := func(which string) {
+		t.Helper()
+		// The container of a Chromium that has ended goes, and this with it.
+		out, err := docker(t.Context(), "exec", "-u", "1500:1500", chromeContainer(t, ch), "sh", "-c", `for p in /proc/[0-9]*; do
+			c=$(tr '\0' ' ' < $p/cmdline 2>/dev/null); case "$c" in `+which+`) echo found; kill -9 ${p#/proc/};; esac; done`)
+		if !strings.Contains(out, "found") {
+			t.Fatalf("nothing was killed: %q %v", out, err)
+		}
+	}
+	agent(open, "Inside")
+	kill("/usr/lib/chromium/chromium*--type=renderer*")
+	p.wait("the crash of the page", func() bool { return len(p.state.Tabs) == 1 && p.state.Tabs[0].Crashed })
+	agent(read, "The page has crashed. Reload it or open another.")
+	agent(open, "Inside")
+	agent(read, "Inside")
+	p.wait("the same Chromium", func() bool { return p.state.Phase == core.BrowserRunning })
+
+	id := chromeContainer(t, ch)
+	said := make(chan string, 1)
+	other := s.termClient(t)
+	other.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":200,"rows":50`, ch))
+	go func() {
+		said <- other.browse(`{"action":"evaluate","params":{"expression":"console.error('busy'); new Promise(() => {})"}}`)
+	}()
+	p.wait("the act to be under way", func() bool { return p.state.Errors == 1 })
+	kill("*--type=*) ;; /usr/lib/chromium/chromium*") // the browser alone, and none of its own
+	if s := <-said; !strings.Contains(s, `"error":"The browser has ended; the next action starts it again."`) {
+		t.Errorf("under the act: %s", s)
+	}
+	p.wait("the crash", func() bool { return p.state.Phase == core.BrowserCrashed && p.state.Failure != nil })
+	agent(open, "Inside")
+	agent(read, "Inside")
+	if now := chromeContainer(t, ch); now == id || strings.Contains(chromeLeft(t, ch, "{{.ID}}"), "\n") {
+		t.Errorf("it goes on in %s after %s", now, id)
+	}
+}
+
+// BenchmarkBrowserStartInItsContainer is what a person waits for the first picture in a pane:
+// from no container to one, and from a Chromium that runs to the next with its profile.
+func BenchmarkBrowserStartInItsContainer(b *testing.B) {
+	h := newHome(b, "")
+	s := h.serve()
+	var started, again []float64
+	picture := func(p *browserPane, begun time.Time) float64 {
+		p.wait("the first picture", func() bool { return p.state.Phase == core.BrowserRunning && p.frames > 0 })
+		return float64(time.Since(begun).Milliseconds())
+	}
+	for range b.N {
+		ch := s.add(b.TempDir())
+		begun := time.Now()
+		p := s.pane(b, ch)
+		started = append(started, picture(p, begun))
+		begun = time.Now()
+		p.say(core.BrowserCommand{Type: "restart"})
+		p.wait("the end", func() bool { p.frames = 0; return p.state.Phase != core.BrowserRunning })
+		again = append(again, picture(p, begun))
+		s.must("Channels.Remove", nil, ch) // and what its browser has kept
+	}
+	slices.Sort(started)
+	slices.Sort(again)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(started[len(started)/2], "ms-start-to-first-frame")
+	b.ReportMetric(again[len(again)/2], "ms-restart-to-first-frame")
 }
