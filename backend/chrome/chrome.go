@@ -114,7 +114,7 @@ func Open(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) (*B
 	if err := b.begin(ctx); err != nil {
 		_ = b.Close()
 		return nil, core.Fail(core.CodeInternal, err, "Chromium was started but does not answer.",
-			"Try again; if it repeats, look at the browser's log.")
+			"Try again; if it repeats, build its image anew with loop image build browser.")
 	}
 	return b, nil
 }

@@ -89,7 +89,7 @@ var netWords = []struct{ code, words, remedy string }{
 	{"ERR_UNSAFE_PORT", "The port in %s is one that browsers refuse.", "Serve on another port, such as 8080."},
 	{"ERR_BLOCKED", "The browser blocked %s.", "Open another address."},
 	{"ERR_ABORTED", "Loading %s was broken off: it was stopped, is a download, or gave no page (204).",
-		"Downloads are refused here; fetch files with a command instead."},
+		"Try again; fetch files with a command instead."},
 	{"ERR_INVALID_RESPONSE", "%s answered with something that is not HTTP.", "Check the port."},
 	{"ERR_INVALID_HTTP_RESPONSE", "%s answered with something that is not HTTP.", "Check the port."},
 }
