@@ -122,7 +122,7 @@ func (t *tab) arrived(verb string, err error) (string, error) {
 	}
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
-	if t.gone || t.crashed {
+	if t.gone || t.crashed || t.jammed {
 		return "", t.standing()
 	}
 	s := fmt.Sprintf("%s %s", verb, t.url)
