@@ -17,7 +17,7 @@ import (
 
 // Bounds of a browser's socket.
 const (
-	maxBrowserMessage  = 1 << 20          // text that is pasted comes in one message
+	maxBrowserMessage  = 8 << 20          // text that is pasted comes in one message, in JSON
 	browserWriteBudget = 30 * time.Second // for one frame; a pane that takes longer is let go and comes back
 	frameHeader        = 16               // id, flags, time
 	flagSharp          = 1

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,6 +26,7 @@ type Viewer struct {
 	c     *session
 	acts  sync.WaitGroup
 	slots chan struct{}
+	away  bool // out of sight; guarded by c.mu
 
 	mu     sync.Mutex
 	wake   chan struct{} // room for one
@@ -101,21 +101,11 @@ func (v *Viewer) Close() error {
 	v.mu.Lock()
 	v.closed = true
 	v.mu.Unlock()
+	v.turn(true)
 	v.c.mu.Lock()
-	n := len(v.c.viewers)
 	v.c.viewers = slices.DeleteFunc(v.c.viewers, func(o *Viewer) bool { return o == v })
-	last := n > 0 && len(v.c.viewers) == 0
-	if last {
-		v.c.look()
-		v.c.look, v.c.ports = nil, nil
-	}
-	v.c.used = v.c.s.o.Now()
 	v.c.mu.Unlock()
-	v.forget()
 	v.signal()
-	if last {
-		v.c.watchers()
-	}
 	v.acts.Wait()
 	return nil
 }
@@ -259,7 +249,9 @@ func (v *Viewer) Handle(m core.BrowserCommand) {
 	case "drawer":
 		v.open(m)
 	case "copy", "cut":
-		v.begin(func(ctx context.Context) { v.copyOut(ctx, m.Type == "cut") })
+		v.copyOut(m.Type == "cut")
+	case "away", "back":
+		v.turn(m.Type == "away")
 	case "reset":
 		v.begin(func(ctx context.Context) {
 			if err := c.reset(ctx); err != nil {
@@ -306,7 +298,7 @@ func (v *Viewer) show(view core.BrowserView) {
 	view = bounded(view)
 	c := v.c
 	c.mu.Lock()
-	same := c.view == view
+	same := c.viewed() == view
 	c.view = view
 	run := c.run
 	c.mu.Unlock()
@@ -336,6 +328,11 @@ func bounded(v core.BrowserView) core.BrowserView {
 // input passes a movement on. Any but a mouse's own takes the baton; a mouse moves the
 // page's pointer only while the agent does not.
 func (v *Viewer) input(in core.BrowserInput) {
+	if len(in.Text) > core.MaxBrowserPaste {
+		const why = "The text is longer than 1 MiB and was not pasted. Paste it in parts, or give it to the page as a file."
+		v.say(core.BrowserUpdate{Type: "error", Message: why})
+		return
+	}
 	c := v.c
 	c.mu.Lock()
 	now := c.s.o.Now()
@@ -425,41 +422,4 @@ func (v *Viewer) follow() {
 		}
 	}
 	v.signal()
-}
-
-// selected is what is marked on the page, in a field or in its text.
-const selected = `(() => { const a = document.activeElement; ` +
-	`if (a && typeof a.value === "string" && typeof a.selectionStart === "number") return a.value.slice(a.selectionStart, a.selectionEnd); ` +
-	`return String(getSelection()); })()`
-
-// copyOut brings what is marked on the page to the person's clipboard, and then has the page
-// cut it out.
-func (v *Viewer) copyOut(ctx context.Context, cut bool) {
-	run := v.running()
-	if run == nil {
-		return
-	}
-	params, err := json.Marshal(map[string]string{"expression": selected})
-	if err != nil {
-		panic(err) // a text
-	}
-	res := run.Driver.Do(ctx, core.BrowserAction{Action: "evaluate", Params: params, ByPerson: true})
-	if res.Error != "" {
-		v.say(core.BrowserUpdate{Type: "error", Message: res.Error})
-		return
-	}
-	text := res.Result
-	var quoted string
-	if json.Unmarshal([]byte(text), &quoted) == nil {
-		text = quoted
-	}
-	if text == "" {
-		return
-	}
-	v.say(core.BrowserUpdate{Type: "clipboard", Text: text})
-	if cut {
-		for _, kind := range []string{core.InputKey, core.InputKeyUp} {
-			v.input(core.BrowserInput{Kind: kind, Key: "x", Code: "KeyX", KeyCode: 'X', Modifiers: core.ModifierCtrl})
-		}
-	}
 }

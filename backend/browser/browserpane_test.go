@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,28 +68,130 @@ func TestADrawerIsFilledWithoutAsking(t *testing.T) {
 	})
 }
 
-func TestWhatIsCutIsCopiedFirst(t *testing.T) {
+func TestCopyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		defer func() { _ = s.Close() }()
 		v, f := watched(t, s)
 		defer func() { _ = v.Close() }()
-		marked := "some text"
-		f.do = func(_ context.Context, _ core.BrowserAction) core.BrowserResult {
-			if len(f.inputs) != 0 {
-				t.Error("the text was cut before it was copied")
+		driver := func() core.BrowserDriver {
+			c := s.session("c")
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.baton.driver
+		}
+		says := func(kind string) string {
+			t.Helper()
+			v.Handle(core.BrowserCommand{Type: kind})
+			<-time.After(time.Second)
+			_, _, rest := latest(t, v)
+			if len(rest) != 1 {
+				return fmt.Sprint(rest)
 			}
-			return core.BrowserResult{Result: marked}
+			return rest[0].Type + ": " + rest[0].Text + rest[0].Message
 		}
-		v.Handle(core.BrowserCommand{Type: "copy"})
+		f.marked = `"quoted", as JSON is`
+		if got := says("copy"); got != `clipboard: "quoted", as JSON is` || driver() == core.DriverPerson {
+			t.Fatalf("copy: %s; %s drives", got, driver())
+		}
+		if got := says("cut"); got != `clipboard: "quoted", as JSON is` || driver() != core.DriverPerson {
+			t.Fatalf("cut: %s; %s drives", got, driver())
+		}
+		f.marked = ""
+		if got := says("copy"); got != "[]" {
+			t.Fatalf("nothing marked: %s", got)
+		}
+		f.copyErr = core.Fail(core.CodeTooMany, nil, "Too much.", "Mark less.")
+		if got := says("cut"); got != "error: Too much. Mark less." {
+			t.Fatalf("too much: %s", got)
+		}
+		if got := fmt.Sprint(f.did); got != "[copy, cut false copy, cut true copy, cut false copy, cut true]" {
+			t.Fatal(got)
+		}
+	})
+}
+
+func TestTooLongAPasteIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, f := watched(t, s)
+		defer func() { _ = v.Close() }()
+		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputPaste, Text: strings.Repeat("x", core.MaxBrowserPaste)}})
+		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputPaste, Text: strings.Repeat("y", core.MaxBrowserPaste+1)}})
 		_, _, rest := latest(t, v)
-		if len(rest) != 1 || rest[0].Text != marked || len(f.inputs) != 0 {
-			t.Fatalf("copied: %+v, keys %v", rest, f.inputs)
+		if len(rest) != 1 || rest[0].Type != "error" || len(f.inputs) != 1 || f.inputs[0].Text[0] != 'x' {
+			t.Fatalf("%+v, %d inputs", rest, len(f.inputs))
 		}
-		v.Handle(core.BrowserCommand{Type: "cut"})
-		_, _, rest = latest(t, v)
-		if len(rest) != 1 || rest[0].Text != marked || len(f.inputs) != 2 || f.inputs[0].Key != "x" {
-			t.Fatalf("cut: %+v, keys %v", rest, f.inputs)
+	})
+}
+
+func TestAPaneOutOfSight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, f := watched(t, s)
+		defer func() { _ = v.Close() }()
+		acks := 0
+		frame := func() { f.hooks.Frame(core.BrowserFrame{JPEG: []byte{1}, Ack: func() { acks++ }}) }
+		frame()
+		v.Handle(core.BrowserCommand{Type: "away"})
+		v.Handle(core.BrowserCommand{Type: "away"})
+		<-time.After(time.Second)
+		if acks != 1 || f.cast {
+			t.Fatalf("away with a frame: %d painted, cast %v", acks, f.cast)
+		}
+		frame()
+		v.Handle(core.BrowserCommand{Type: "take"})
+		<-time.After(time.Second)
+		st, ids, _ := latest(t, v)
+		if acks != 2 || len(ids) != 0 || st == nil || st.Driver != core.DriverPerson {
+			t.Fatalf("away: frames %v, %d painted, state %+v", ids, acks, st)
+		}
+		v.Handle(core.BrowserCommand{Type: "back"})
+		<-time.After(time.Second)
+		if _, ids, _ := latest(t, v); len(ids) != 1 || !f.cast {
+			t.Fatalf("back: frames %v, cast %v", ids, f.cast)
+		}
+		v.Handle(core.BrowserCommand{Type: "away"})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = s.Run(ctx) }()
+		<-time.After(time.Hour)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserIdle || f.closed != 1 {
+			t.Fatalf("an hour out of sight: %+v", st)
+		}
+		v.Handle(core.BrowserCommand{Type: "back"})
+		<-time.After(time.Minute)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning {
+			t.Fatalf("back after that: %+v", st)
+		}
+	})
+}
+
+func TestAnAgentsSizeIsThatOfThePanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		v, f := watched(t, s)
+		defer func() { _ = v.Close() }()
+		f.do = func(context.Context, core.BrowserAction) core.BrowserResult {
+			small := firstView
+			small.Width = 500
+			_ = f.SetView(small)
+			return core.BrowserResult{Result: "The viewport is 500×800 now."}
+		}
+		if _, err := s.Agent(t.Context(), agent, core.BrowserAction{Action: "resize_window"}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.View.Width != 500 {
+			t.Fatalf("state %+v", st)
+		}
+		v.Handle(core.BrowserCommand{Type: "view", View: &firstView}) // which is what the pane said last
+		<-time.After(time.Second)
+		if st, _, _ := latest(t, v); st == nil || st.View.Width != firstView.Width || f.View().Width != firstView.Width {
+			t.Fatalf("state %+v", st)
 		}
 	})
 }

@@ -19,6 +19,9 @@ type Driver interface {
 	// page; a failure is a sentence in the result.
 	Do(ctx context.Context, a core.BrowserAction) core.BrowserResult
 	Input(in core.BrowserInput) // takes no time
+	// Copy brings what is marked on the active page to done, on another goroutine, after the
+	// input before it; cut has the page take it out. It takes no time.
+	Copy(cut bool, done func(text string, err error))
 	SetView(v core.BrowserView) error
 	Cast(on bool, quality int) // pictures of the active page, to Hooks.Frame
 	// Still is one picture of the active page, a JPEG.
@@ -32,6 +35,7 @@ type Page interface {
 	Downloads() []core.BrowserDownload
 	Console(after int64) []core.BrowserLine
 	Requests(after int64) []core.BrowserRequest
+	View() core.BrowserView // of SetView, or of an agent that resized the window
 }
 
 // Prompts are what the active page shows to the person beside its picture.

@@ -31,6 +31,8 @@ type fakeChrome struct {
 	do      func(ctx context.Context, a core.BrowserAction) core.BrowserResult
 	console []core.BrowserLine
 
+	marked   string // on the page
+	copyErr  error
 	shows    string // the page, to a still
 	stills   int
 	stillErr error
@@ -59,6 +61,21 @@ func (f *fakeChrome) SetView(v core.BrowserView) error {
 	defer f.mu.Unlock()
 	f.views = append(f.views, v)
 	return nil
+}
+func (f *fakeChrome) View() core.BrowserView {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.views) == 0 {
+		return core.BrowserView{}
+	}
+	return f.views[len(f.views)-1]
+}
+func (f *fakeChrome) Copy(cut bool, done func(string, error)) {
+	f.mu.Lock()
+	f.did = append(f.did, fmt.Sprint("copy, cut ", cut))
+	marked, err := f.marked, f.copyErr
+	f.mu.Unlock()
+	go done(marked, err)
 }
 func (f *fakeChrome) Cast(on bool, quality int) {
 	f.mu.Lock()
@@ -123,7 +140,7 @@ type stage struct {
 func newStage() *stage {
 	s := &stage{enabled: true, saved: map[string][]byte{}}
 	s.Service = New(Options{
-		AgentActions: []string{"navigate", "read_page", "computer", "screenshot", "form_input"},
+		AgentActions: []string{"navigate", "read_page", "computer", "screenshot", "form_input", "resize_window"},
 		Settings: func(context.Context, core.ChannelID) (Settings, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -38,7 +38,7 @@ type session struct {
 	used    time.Time
 	view    core.BrowserView
 	viewers []*Viewer
-	look    context.CancelFunc // ends the looks at ports; nil but while there are viewers
+	look    context.CancelFunc // ends the looks at ports; nil but while a pane is in sight
 	ports   []core.BrowserPort
 	frame   uint32 // number of the last frame
 	still   *core.BrowserFrame
@@ -95,10 +95,28 @@ func (c *session) step(text string) {
 	}
 }
 
+// looking is how many panes are in sight. The caller holds mu.
+func (c *session) looking() (n int) {
+	for _, v := range c.viewers {
+		if !v.away {
+			n++
+		}
+	}
+	return n
+}
+
+// viewed is what pages are laid out for now. The caller holds mu.
+func (c *session) viewed() core.BrowserView {
+	if c.run != nil {
+		return c.run.Page.View()
+	}
+	return c.view
+}
+
 // watchers tells Chromium whether somebody looks.
 func (c *session) watchers() {
 	c.mu.Lock()
-	run, on, quality := c.run, len(c.viewers) > 0, c.pace.quality()
+	run, on, quality := c.run, c.looking() > 0, c.pace.quality()
 	c.mu.Unlock()
 	if run == nil {
 		return
@@ -113,7 +131,7 @@ func (c *session) watchers() {
 	})
 }
 
-// show hands a frame to every pane. The browser draws on when the quickest of them has
+// show hands a frame to every pane in sight. The browser draws on when the quickest of them has
 // painted it.
 func (c *session) show(f core.BrowserFrame) {
 	ack := sync.OnceFunc(f.Ack)
@@ -124,7 +142,7 @@ func (c *session) show(f core.BrowserFrame) {
 	if c.still = &f; !f.Sharp {
 		c.moved = id
 	}
-	viewers := slices.Clone(c.viewers)
+	viewers := slices.DeleteFunc(slices.Clone(c.viewers), func(v *Viewer) bool { return v.away })
 	c.mu.Unlock()
 	if len(viewers) == 0 {
 		ack()
@@ -159,7 +177,7 @@ func (c *session) state() core.BrowserState {
 	c.mu.Lock()
 	c.baton.settle(now)
 	st := core.BrowserState{
-		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.view, Mode: c.mode,
+		Phase: c.phase, Failure: c.failure, Driver: c.baton.driver, Deed: c.deed, View: c.viewed(), Mode: c.mode,
 		Tabs: []core.BrowserTab{}, Ports: c.ports,
 	}
 	if st.Driver == "" {

@@ -72,7 +72,7 @@ func (f *film) look() {
 func (f *film) newest() seen {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
-	return seen{f.c.still, f.c.moved, len(f.c.viewers) > 0}
+	return seen{f.c.still, f.c.moved, f.c.looking() > 0}
 }
 
 // begins is the beginning of an act: what was cast until now shows the acts before.
@@ -166,7 +166,7 @@ func (f *film) still(run *Running) (jpeg []byte, why string) {
 // frameNow is a frame without its picture.
 func (f *film) frameNow(run *Running, of core.RunID, kind core.KeptKind) core.TakenFrame {
 	f.c.mu.Lock()
-	view, driver := f.c.view, f.c.baton.driver
+	view, driver := f.c.viewed(), f.c.baton.driver
 	f.c.mu.Unlock()
 	frame := core.TakenFrame{
 		ChannelID: f.c.ch, Ratio: max(view.Scale, 1) * cmp.Or(view.Zoom, 1),

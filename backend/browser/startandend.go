@@ -209,7 +209,7 @@ func (c *session) endUnused(ctx context.Context) {
 		return // it may stay for as long as the settings cannot be read
 	}
 	c.mu.Lock()
-	over := c.run != nil && len(c.viewers) == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
+	over := c.run != nil && c.looking() == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
 	c.mu.Unlock()
 	if over || !set.Enabled {
 		phase, why := core.BrowserIdle, (*core.Failure)(nil)

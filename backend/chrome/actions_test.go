@@ -156,7 +156,7 @@ func TestInputIsCoalesced(t *testing.T) {
 	if len(l.queue) != maxQueued {
 		t.Errorf("%d are queued", len(l.queue))
 	}
-	l.queue = []core.BrowserInput{{Kind: core.InputMove}}
+	l.queue = []laneItem{{BrowserInput: core.BrowserInput{Kind: core.InputMove}}}
 	l.moving = make(chan struct{})
 	if _, wait, ok := l.next(); ok || wait == nil {
 		t.Error("a second move is under way")
@@ -164,5 +164,21 @@ func TestInputIsCoalesced(t *testing.T) {
 	l.push(core.BrowserInput{Kind: core.InputDown})
 	if in, _, ok := l.next(); !ok || in.Kind != core.InputMove {
 		t.Error("a click waits for a move")
+	}
+	full := 0
+	l.queue, l.moving = nil, nil
+	for range maxQueued + 1 {
+		l.after(func() {}, func() { full++ })
+	}
+	if full != 1 || len(l.queue) != maxQueued {
+		t.Errorf("%d of %d have no room", full, maxQueued+1)
+	}
+	l.queue = nil
+	for _, n := range []int{core.MaxBrowserPaste, core.MaxBrowserPaste + 1} {
+		l.push(core.BrowserInput{Kind: core.InputPaste, Text: strings.Repeat("x", n)})
+		l.push(core.BrowserInput{Kind: core.InputCompose, Text: strings.Repeat("x", n)})
+	}
+	if len(l.queue) != 1 {
+		t.Errorf("%d long texts", len(l.queue))
 	}
 }

@@ -27,9 +27,16 @@ type inputLane struct {
 	wake chan struct{}
 
 	mu         sync.Mutex
-	queue      []core.BrowserInput
+	queue      []laneItem
 	unanswered int
+	calm       chan struct{} // closed when nothing is unanswered; nil if nobody waits for it
 	moving     chan struct{} // closed when the move under way was answered; nil if none is
+}
+
+// laneItem is a movement, or something else that is done after those before it.
+type laneItem struct {
+	core.BrowserInput
+	do func()
 }
 
 func newInputLane(b *Browser) *inputLane { return &inputLane{b: b, wake: make(chan struct{}, 1)} }
@@ -39,7 +46,15 @@ func newInputLane(b *Browser) *inputLane { return &inputLane{b: b, wake: make(ch
 func (b *Browser) Input(in core.BrowserInput) { b.input.push(in) }
 
 func (l *inputLane) push(in core.BrowserInput) {
-	if len(in.Text) > maxTyped || len(in.Key) > 64 || len(in.Code) > 64 || place(in.X, in.Y) != nil {
+	most := maxTyped
+	if in.Kind == core.InputPaste {
+		most = core.MaxBrowserPaste
+	}
+	if len(in.Text) > most || len(in.Key) > 64 || len(in.Code) > 64 || place(in.X, in.Y) != nil {
+		return
+	}
+	if in.Kind == core.InputPaste {
+		l.after(func() { l.b.paste(in.Text) }, func() {})
 		return
 	}
 	in.DeltaX, in.DeltaY = bounded(in.DeltaX), bounded(in.DeltaY)
@@ -47,14 +62,14 @@ func (l *inputLane) push(in core.BrowserInput) {
 	defer l.mu.Unlock()
 	if n := len(l.queue); n > 0 {
 		last := &l.queue[n-1]
-		if last.Kind == in.Kind && last.Modifiers == in.Modifiers {
+		if last.do == nil && last.Kind == in.Kind && last.Modifiers == in.Modifiers {
 			switch {
 			case in.Kind == core.InputMove, in.Kind == core.InputTouch && in.Button == "move" && last.Button == "move":
-				*last = in
+				last.BrowserInput = in
 				return
 			case in.Kind == core.InputScroll:
 				in.DeltaX, in.DeltaY = bounded(in.DeltaX+last.DeltaX), bounded(in.DeltaY+last.DeltaY)
-				*last = in
+				last.BrowserInput = in
 				return
 			}
 		}
@@ -62,8 +77,42 @@ func (l *inputLane) push(in core.BrowserInput) {
 			return
 		}
 	}
-	l.queue = append(l.queue, in)
+	l.queue = append(l.queue, laneItem{BrowserInput: in})
 	l.signal()
+}
+
+// after does something when what was pushed before is done. do runs on the lane's goroutine;
+// full is called instead if there is no room.
+func (l *inputLane) after(do, full func()) {
+	l.mu.Lock()
+	room := len(l.queue) < maxQueued
+	if room {
+		l.queue = append(l.queue, laneItem{do: do})
+		l.signal()
+	}
+	l.mu.Unlock()
+	if !room {
+		full()
+	}
+}
+
+// answered waits until Chromium has answered to what was sent, and for moveTimeout at most.
+func (l *inputLane) answered() {
+	l.mu.Lock()
+	if l.unanswered == 0 {
+		l.mu.Unlock()
+		return
+	}
+	calm := make(chan struct{})
+	l.calm = calm
+	l.mu.Unlock()
+	late := time.NewTimer(moveTimeout)
+	defer late.Stop()
+	select {
+	case <-calm:
+	case <-late.C: // a page that hangs
+	case <-l.b.conn.ended:
+	}
 }
 
 func bounded(d float64) float64 {
@@ -81,7 +130,7 @@ func (l *inputLane) signal() {
 }
 
 // coalesces says whether later movements of the kind may take the place of this one.
-func coalesces(in core.BrowserInput) bool {
+func coalesces(in laneItem) bool {
 	return in.Kind == core.InputMove || in.Kind == core.InputScroll || in.Kind == core.InputTouch && in.Button == "move"
 }
 
@@ -89,7 +138,12 @@ func coalesces(in core.BrowserInput) bool {
 func (l *inputLane) run() {
 	for {
 		in, wait, ok := l.next()
-		if ok {
+		switch {
+		case ok && in.do != nil:
+			l.answered()
+			in.do()
+			continue
+		case ok:
 			l.send(in)
 			continue
 		}
@@ -104,7 +158,7 @@ func (l *inputLane) run() {
 
 // next takes what is to be sent now. A move waits while another one is under way, unless
 // a click or key waits behind it.
-func (l *inputLane) next() (in core.BrowserInput, wait <-chan struct{}, ok bool) {
+func (l *inputLane) next() (in laneItem, wait <-chan struct{}, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) == 0 {
@@ -124,7 +178,7 @@ func (l *inputLane) next() (in core.BrowserInput, wait <-chan struct{}, ok bool)
 	return in, nil, true
 }
 
-func (l *inputLane) send(in core.BrowserInput) {
+func (l *inputLane) send(in laneItem) {
 	b := l.b
 	b.mu.Lock()
 	t := b.active
@@ -135,7 +189,7 @@ func (l *inputLane) send(in core.BrowserInput) {
 	if in.Kind == core.InputDown || in.Kind == core.InputScroll {
 		t.dismiss()
 	}
-	commands := t.movement(in)
+	commands := t.movement(in.BrowserInput)
 	session := t.session
 	b.mu.Unlock()
 	for i, c := range commands {
@@ -172,6 +226,10 @@ func (l *inputLane) send(in core.BrowserInput) {
 			over()
 			l.mu.Lock()
 			l.unanswered--
+			if l.unanswered == 0 && l.calm != nil {
+				close(l.calm)
+				l.calm = nil
+			}
 			l.mu.Unlock()
 		})
 	}

@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -20,10 +21,7 @@ const (
 
 // viewport is the size of a page in its own CSS pixels: zooming in leaves it fewer.
 func viewport(v core.BrowserView) (w, h int64) {
-	zoom := v.Zoom
-	if zoom == 0 {
-		zoom = 1
-	}
+	zoom := cmp.Or(v.Zoom, 1)
 	return max(int64(math.Round(float64(v.Width)/zoom)), 1), max(int64(math.Round(float64(v.Height)/zoom)), 1)
 }
 
@@ -91,12 +89,19 @@ func (b *Browser) showViews() {
 	}
 }
 
-// resize is SetView with another size, and waits until the active page has it.
-func (b *Browser) resize(ctx context.Context, t *tab, width, height int) error {
+// View is what all tabs are shown as, since SetView or an agent's resize_window.
+func (b *Browser) View() core.BrowserView {
 	b.mu.Lock()
-	v := b.view
-	b.mu.Unlock()
-	v.Width, v.Height = width, height
+	defer b.mu.Unlock()
+	return b.view
+}
+
+// resize is SetView with a viewport of another size in CSS pixels, and waits until the active
+// page has it.
+func (b *Browser) resize(ctx context.Context, t *tab, width, height int) error {
+	v := b.View()
+	zoom := cmp.Or(v.Zoom, 1)
+	v.Width, v.Height = int(math.Round(float64(width)*zoom)), int(math.Round(float64(height)*zoom))
 	if err := b.SetView(v); err != nil {
 		return err
 	}

@@ -104,7 +104,8 @@ const (
 	InputScroll  = "scroll"
 	InputKey     = "keydown" // with Text: what the key writes
 	InputKeyUp   = "keyup"
-	InputText    = "text"    // typed by an input method, or pasted
+	InputText    = "text"    // typed by an input method
+	InputPaste   = "paste"   // of the person's clipboard
 	InputCompose = "compose" // what an input method shows so far; text ends it
 	InputTouch   = "touch"   // Button is start, move or end
 )

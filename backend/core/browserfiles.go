@@ -3,6 +3,9 @@ package core
 // MaxBrowserFile bounds one file that is given to a page, in bytes.
 const MaxBrowserFile = 64 << 20
 
+// MaxBrowserPaste bounds a text that is pasted into a page, in bytes.
+const MaxBrowserPaste = 1 << 20
+
 // BrowserChooser is a page that waits for files.
 type BrowserChooser struct {
 	Multiple bool   `json:"multiple"`

@@ -104,11 +104,12 @@ test("browser: the clipboard both ways", quiet, async (page, mock) => {
   await page.keyboard.press("Control+c");
   await page.getByText("Copied from the page.").waitFor();
   equal(await page.evaluate(() => navigator.clipboard.readText()), "text of the page", "clipboard");
+  await page.evaluate(() => navigator.clipboard.writeText("older"));
   await page.keyboard.press("Control+x");
-  await until("cut", () => b.log.some((m) => m.type === "cut"));
+  await until("cut", async () => b.log.some((m) => m.type === "cut") && (await page.evaluate(() => navigator.clipboard.readText())) === "text of the page");
   await page.evaluate(() => navigator.clipboard.writeText("from\nhere"));
   await page.keyboard.press("Control+v");
-  await until("pasted", () => b.inputs.some((i) => i.kind === "text" && i.text === "from\nhere"));
+  await until("pasted", () => b.inputs.some((i) => i.kind === "paste" && i.text === "from\nhere"));
   equal(got(b, "keydown").filter((i) => ["c", "x", "v"].includes(i.key)), [], "keys");
 });
 
@@ -247,6 +248,23 @@ test("browser: a panel closed in mid-frame; opened again; two windows on one pag
   b.draw([9, 9, 9]);
   await painted(page, b);
   await painted(other, b);
+});
+
+test("browser: out of sight it gets no pictures, and an agent's size is fitted again by choice", { ...quiet, size: [1700, 900] }, async (page, mock) => {
+  const b = await openBrowser(page, mock);
+  const sight = () => b.log.map((m) => m.type).filter((t) => t === "away" || t === "back");
+  equal(sight(), [], "in sight");
+  await page.locator(".dock-strip [role=tab]", { hasText: "Timeline" }).click();
+  await page.keyboard.press("Control+Shift+X"); // the timeline has all the room
+  await until("away", () => Promise.resolve(sight().join() === "away"));
+  await page.keyboard.press("Control+Shift+X");
+  await until("back", () => Promise.resolve(sight().join() === "away,back"));
+  const own = b.state.view;
+  b.set({ view: { ...own, width: 500, height: 400 } });
+  await until("the agent's size", () => page.locator(".browser-view").textContent().then((t) => t.includes("500 × 400")));
+  await page.getByTitle("Size, zoom and network of the page").click();
+  await page.getByRole("menuitem", { name: "Fit the pane" }).click();
+  await until("fits again", () => Promise.resolve(b.state.view.width === own.width));
 });
 
 test("browser: crash, restart, start and its image, asleep, switched off", quiet, async (page, mock) => {

@@ -292,7 +292,10 @@ test("browser: device, dark, network, screenshot, restart; the profile is forgot
   await more(page, "Forget the profile");
   await page.getByRole("button", { name: "Forget it" }).click();
   await until("reset", () => b.log.some((m) => m.type === "reset"));
-  b.set({ mode: "host" });
+  b.set({ phase: "idle" });
+  await more(page, "Forget the profile");
+  await page.getByRole("button", { name: "Keep it" }).click();
+  b.set({ phase: "running", mode: "host" });
   await page.getByText("This is the Chrome on this computer.").waitFor();
   await page.locator(".browser-bar").getByRole("button", { name: "More" }).click();
   equal(await page.getByRole("menuitem", { name: "Forget the profile" }).getAttribute("aria-disabled"), "true", "of a host's own");

@@ -34,7 +34,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
     await page.getByRole("textbox", { name: "Prompt" }).waitFor();
     return JSON.stringify(await tabs(page)) === '[["Timeline"]]';
   });
-  await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
+  await page.getByRole("button", { name: "Open a panel (4 without a pane)" }).waitFor();
 });
 
 test("dock: another browser has the same panes, and what it changes comes back", { ...quiet, size: [1440, 900] }, async (page, mock) => {

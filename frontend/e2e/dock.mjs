@@ -91,7 +91,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", qu
   await page.getByRole("button", { name: "Close the pane only" }).click();
   await until("only the timeline", async () => (await tabs(page)).length === 1);
   equal(sessions(mock).length, 1, "its session goes on");
-  await page.getByRole("button", { name: "Open a terminal (1 without a pane)" }).click();
+  await page.getByRole("button", { name: "Open a panel (1 without a pane)" }).click();
   await page.getByRole("menuitem", { name: /running/ }).click();
   await page.getByText("top of").first().waitFor();
   await ready(page);
@@ -103,7 +103,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", qu
 test("dock: by mouse: drag a tab beside, into and along, move a line", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await enter(page);
   for (let i = 1; i <= 3; i++) {
-    await page.getByRole("button", { name: "Open a terminal" }).last().click();
+    await page.getByRole("button", { name: "Open a panel" }).last().click();
     await page.getByRole("menuitem", { name: "Shell in the container" }).click();
     await until(`session ${i}`, () => sessions(mock).length === i);
     await ready(page);
@@ -224,7 +224,7 @@ test("dock axe: splits, menus, bars, dialogs", { ...quiet, size: [1440, 900] }, 
   await page.getByText("Typing goes to all 4 visible").waitFor();
   await clean(page, "typing into all");
   await page.keyboard.press("Control+Shift+B");
-  await page.getByRole("button", { name: "Open a terminal" }).last().click();
+  await page.getByRole("button", { name: "Open a panel" }).last().click();
   await page.getByRole("menu").waitFor();
   await clean(page, "menu of new terminals", { within: MENU });
   await page.keyboard.press("Escape");

@@ -249,7 +249,7 @@ test("focus: by terminals, their tabs and menus", quiet, async (page, mock) => {
   };
   await look(page, mock, "close", actions, TERMINAL);
   await look(page, mock, "recordings", async () => {
-    await page.getByRole("button", { name: "Open a terminal" }).last().click();
+    await page.getByRole("button", { name: "Open a panel" }).last().click();
     await item("Recordings")(page);
   }, TERMINAL);
   await grab(tab);

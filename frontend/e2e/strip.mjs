@@ -95,7 +95,7 @@ test("strip: more tabs than 320 px have room for: arrows, the wheel, the list an
   await page.keyboard.press("Delete");
   await becomes(() => sessions(mock).length, MANY - 1, "one was closed");
   await page.setViewportSize({ width: 300, height: 700 });
-  await page.getByRole("button", { name: "Open a terminal" }).last().waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Open a panel" }).last().waitFor({ state: "detached" });
   await page.getByRole("button", { name: /^Actions for/ }).last().click();
   await page.getByRole("menuitem", { name: "Shell in the container" }).click();
   await becomes(() => sessions(mock).length, MANY, "one was opened");

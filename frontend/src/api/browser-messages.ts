@@ -27,7 +27,7 @@ export type BrowserState = {
 };
 export type BrowserResult = { result: string; error: string; image: string; target: BrowserTarget | null };
 export type BrowserInput = {
-  kind: "mousemove" | "mousedown" | "mouseup" | "scroll" | "keydown" | "keyup" | "text" | "compose" | "touch";
+  kind: "mousemove" | "mousedown" | "mouseup" | "scroll" | "keydown" | "keyup" | "text" | "paste" | "compose" | "touch";
   x?: number; y?: number; button?: string; click_count?: number; delta_x?: number; delta_y?: number;
   key?: string; code?: string; key_code?: number; text?: string; modifiers?: number;
 };
@@ -38,7 +38,7 @@ export type BrowserCommand =
   | { type: "input"; input: BrowserInput }
   | { type: "act"; id: number; action: string; params?: Record<string, unknown> }
   | { type: "drawer"; console_after?: number; network_after?: number }
-  | { type: "take" | "give" | "copy" | "cut" | "stop" | "restart" | "reset" };
+  | { type: "take" | "give" | "away" | "back" | "copy" | "cut" | "stop" | "restart" | "reset" };
 export type BrowserUpdate =
   | { type: "state"; state: BrowserState }
   | { type: "result"; id: number; result: BrowserResult }
@@ -47,6 +47,9 @@ export type BrowserUpdate =
   | { type: "clipboard"; text: string }
   | { type: "error"; message: string };
 export type BrowserFrame = { id: number; sharp: boolean; time: number; jpeg: Uint8Array<ArrayBuffer> };
+
+/** The longest text that is pasted into a page, in bytes of UTF-8: core.MaxBrowserPaste. */
+export const MAX_PASTE = 1 << 20;
 
 export const firstView: BrowserView = { width: 1280, height: 800, scale: 1, mobile: false, dark: false, network: "", zoom: 1 };
 

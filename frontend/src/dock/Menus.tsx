@@ -29,7 +29,7 @@ export function NewMenu(place: Place) {
   const hidden = useOffers(place).filter((c) => c.hidden).length;
   return (
     <Menu align="end" button={
-      <IconButton small name={hidden > 0 ? `Open a terminal (${hidden} without a pane)` : "Open a terminal"} className={`dock-plus ${hidden > 0 ? "dotted" : ""}`}>
+      <IconButton small name={hidden > 0 ? `Open a panel (${hidden} without a pane)` : "Open a panel"} className={`dock-plus ${hidden > 0 ? "dotted" : ""}`}>
         <Plus size={15} />
       </IconButton>
     }>

@@ -19,7 +19,7 @@ export function Notice({ pane, state, link }: Props) {
   if (!state || link === "connecting") return note(wait, "Connecting");
   switch (state.phase) {
     case "starting":
-      return note(wait, `Starting Chromium, ${(state.sinceMs / 1000).toFixed(1)} s`, state.step ? <><SafeText text={state.step} />. The first start builds its image, which takes some minutes; closing this panel does not stop it.</> : undefined);
+      return note(wait, `Starting Chromium, ${(state.sinceMs / 1000).toFixed(1)} s`, state.step ? <><SafeText text={state.step} />. Building its image takes some minutes; closing this panel does not stop it.</> : undefined);
     case "crashed":
       return (
         <div className="browser-note browser-over">
@@ -30,7 +30,7 @@ export function Notice({ pane, state, link }: Props) {
     case "idle":
       return note(<Power size={20} aria-hidden />, "The browser is asleep", "It ended because nobody used it. Its profile is kept.", start("Start it"));
     case "off":
-      return note(<Power size={20} aria-hidden />, "The browser is switched off", <>Set <code>browser_enabled</code> to true in the settings, then open this panel again.</>);
+      return note(<Power size={20} aria-hidden />, "The browser is switched off", <>Set <code>browser_enabled</code> to true in the settings.</>);
   }
   const tab = state.tabs.find((t) => t.active);
   if (tab?.crashed) return note(<TriangleAlert size={20} aria-hidden />, "This page has crashed", "The other pages go on.", <Button look="primary" onClick={() => void pane.act("reload")}><RotateCw size={14} aria-hidden /> Load it again</Button>);

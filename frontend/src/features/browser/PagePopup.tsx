@@ -7,7 +7,7 @@ import { viewportOf } from "../../model/browser/place";
 import { toast } from "../../model/stores";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
+import { isMac, keys, MOD } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { SafeText } from "../../ui/SafeText";
@@ -77,7 +77,7 @@ function PageMenu({ pane, state, popup }: { pane: BrowserPane; state: BrowserSta
           <MenuLine />
         </>
       )}
-      <MenuItem icon={<ArrowLeft size={14} aria-hidden />} name="Back" hint={keys("Alt", "←")} disabled={!tab?.back} onSelect={() => void pane.act("go_back")} />
+      <MenuItem icon={<ArrowLeft size={14} aria-hidden />} name="Back" hint={isMac ? keys(MOD, "[") : keys("Alt", "←")} disabled={!tab?.back} onSelect={() => void pane.act("go_back")} />
       <MenuItem icon={<RotateCw size={14} aria-hidden />} name="Load again" hint="F5" onSelect={() => void pane.act("reload")} />
       <MenuLine />
       <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy what is marked" hint={keys(MOD, "C")} onSelect={() => pane.send({ type: "copy" })} />

@@ -55,12 +55,18 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
   useEffect(() => {
     const el = host.current;
     if (!el) return;
+    const see = () => pane.see(el.clientWidth > 0 && document.visibilityState === "visible");
     const watch = new ResizeObserver(() => {
       setSize({ width: el.clientWidth, height: el.clientHeight });
       pane.resized(el.clientWidth, el.clientHeight);
+      see();
     });
     watch.observe(el);
-    return () => watch.disconnect();
+    document.addEventListener("visibilitychange", see);
+    return () => {
+      watch.disconnect();
+      document.removeEventListener("visibilitychange", see);
+    };
   }, [pane]);
 
   useEffect(() => pane.store.setState({ scale: framed ? by : 100 }), [pane, framed, by]);
@@ -183,7 +189,7 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
         onPaste={(e) => {
           e.preventDefault();
           const text = e.clipboardData.getData("text/plain");
-          if (text) pane.input({ kind: "text", text });
+          if (text) pane.pasteText(text);
           else void pane.paste(); // in the window the event has none
         }}
         onCompositionUpdate={(e) => pane.input({ kind: "compose", text: e.data })}
@@ -202,7 +208,7 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
       {running && state && picking && <Picked pane={pane} state={state} box={box} size={size} />}
       {running && state && <PagePopup pane={pane} state={state} box={box} />}
       <Notice pane={pane} state={state} link={link} />
-      {running && state && <Cards pane={pane} state={state} keyboard={typing} />}
+      {state && link === "open" && <Cards pane={pane} state={state} keyboard={typing} />}
     </div>
   );
 }

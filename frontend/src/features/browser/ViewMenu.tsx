@@ -69,7 +69,7 @@ export function MoreMenu({ pane, state }: Props) {
       <MenuItem icon={<Search size={14} aria-hidden />} name="Find in the page" hint={keys(MOD, "F")} disabled={!running} onSelect={() => pane.toggle("finding")} />
       <MenuLine />
       <MenuItem icon={<Power size={14} aria-hidden />} name="Restart the browser" onSelect={() => pane.send({ type: "restart" })} />
-      <MenuItem icon={state?.mode === "host" ? <RotateCw size={14} aria-hidden /> : <Trash2 size={14} aria-hidden />} danger name="Forget the profile" disabled={!running || state.mode === "host"} onSelect={() => pane.store.setState({ resetting: true })} />
+      <MenuItem icon={state?.mode === "host" ? <RotateCw size={14} aria-hidden /> : <Trash2 size={14} aria-hidden />} danger name="Forget the profile" disabled={!state || state.phase === "off" || state.phase === "starting" || state.mode === "host"} onSelect={() => pane.store.setState({ resetting: true })} />
     </Menu>
   );
 }

@@ -26,6 +26,7 @@ export abstract class PaneLink {
   private retry: ReturnType<typeof setTimeout> | undefined;
   private move: BrowserInput | null = null;
   private over = false;
+  private seen = false;
   private drawn = 0; // number of the newest frame that was painted
 
   constructor(readonly channelId: string) {}
@@ -34,20 +35,29 @@ export abstract class PaneLink {
   protected abstract follow(): void;
   protected abstract left(): void;
 
-  /** Connects. The returned function ends the pane. */
+  /** Begins a pane, which connects when it is seen first. The returned function ends it. */
   begin(canvas: HTMLCanvasElement): () => void {
     this.canvas = canvas;
     this.over = false;
-    this.connect();
+    this.seen = false;
     return () => {
       this.over = true;
       clearTimeout(this.retry);
       this.send({ type: "stop" });
       this.socket?.close();
+      this.socket = null;
       this.canvas = null;
       this.dropActs();
       this.left();
     };
+  }
+
+  /** Says whether anybody can see the pane. Out of sight it gets no pictures, and keeps no browser awake. */
+  see(seen: boolean) {
+    if (this.seen === seen || !this.canvas) return;
+    this.seen = seen;
+    if (this.socket) this.send({ type: seen ? "back" : "away" });
+    else if (seen) this.connect();
   }
 
   private connect() {
@@ -58,6 +68,7 @@ export abstract class PaneLink {
         this.failures = 0;
         this.store.setState({ link: "open", lines: [], requests: [] }); // Loop may have begun anew meanwhile
         this.send({ type: "start", channel_id: this.channelId, view: this.view });
+        if (!this.seen) this.send({ type: "away" });
         this.follow();
       },
       text: (raw) => this.take(raw),
@@ -66,7 +77,8 @@ export abstract class PaneLink {
         if (this.over) return;
         this.store.setState({ link: "lost", picking: false, picked: null });
         this.dropActs();
-        this.retry = setTimeout(() => this.connect(), RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
+        this.socket = null;
+        if (this.seen) this.retry = setTimeout(() => this.connect(), RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
       },
     });
   }

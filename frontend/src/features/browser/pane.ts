@@ -1,7 +1,7 @@
 // One pane on a channel's browser: what its buttons and keys do.
 import { sendFile } from "../../api/browser-files";
 import type { BrowserState, BrowserTarget, BrowserView } from "../../api/browser-messages";
-import { firstView } from "../../api/browser-messages";
+import { firstView, MAX_PASTE } from "../../api/browser-messages";
 import { batonStore } from "../../model/browser/baton";
 import { answered, asked, Recall } from "../../model/browser/evaluated";
 import type { DeviceID } from "../../model/browser/place";
@@ -78,8 +78,14 @@ export class BrowserPane extends PaneLink {
   /** Types what is in the clipboard. */
   async paste() {
     const text = await readText();
-    if (text) this.input({ kind: "text", text });
+    if (text) this.pasteText(text);
     else toast(text === null ? "The clipboard could not be read. Paste with the keyboard." : "The clipboard has no text.");
+  }
+
+  /** Pastes a text into the page. */
+  pasteText(text: string) {
+    if (new TextEncoder().encode(text).length > MAX_PASTE) toast("The text is longer than 1 MiB. Paste it in parts, or give it to the page as a file.");
+    else this.input({ kind: "paste", text });
   }
 
   protected arrived(state: BrowserState) {
@@ -121,7 +127,8 @@ export class BrowserPane extends PaneLink {
   layOut(part: Partial<BrowserView>) {
     const now = this.store.getState();
     const view = viewOf(now.device, this.size, window.devicePixelRatio, { ...this.view, ...part });
-    if (JSON.stringify(view) === JSON.stringify(this.view)) return;
+    const same = (other: BrowserView | undefined) => !other || JSON.stringify(view) === JSON.stringify(other);
+    if (same(this.view) && same(now.state?.view)) return; // an agent may have resized the window
     this.view = view;
     this.send({ type: "view", view });
   }

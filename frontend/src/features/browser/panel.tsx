@@ -32,7 +32,7 @@ export const browserPanel: PanelKind<null> = {
       return true;
     },
     heading: "In the browser",
-    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: `F5, ${keys("Alt", "← →")}`, does: "Load the page again, go back, go forward" }, { keys: keys(MOD, "+ − 0"), does: "Zoom the page" }, { keys: "F6", does: "Leave the page" },
+    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: `F5, ${isMac ? keys(MOD, "[ ]") : keys("Alt", "← →")}`, does: "Load the page again, go back, go forward" }, { keys: keys(MOD, "+ − 0"), does: "Zoom the page" }, { keys: "F6", does: "Leave the page" },
       { keys: `${keys(MOD, "C")}, ${keys(MOD, "V")}`, does: "Copy from the page, paste into it" }],
   },
 };
