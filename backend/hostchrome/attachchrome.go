@@ -2,9 +2,11 @@ package hostchrome
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"runtime"
+	"time"
 
 	"loop/backend/browser"
 	"loop/backend/chrome"
@@ -22,13 +24,17 @@ func Attach(ctx context.Context, profile string, h browser.Hooks, log *slog.Logg
 	if err != nil {
 		return run, err
 	}
-	b, err := chrome.Open(ctx, c.Out, c.In, chrome.Options{Frame: h.Frame, Changed: h.Changed, Opens: h.Opens, DevToolsPort: c.Port, Log: log})
+	files := newGivenFiles(c.Folder, time.Now())
+	b, err := chrome.Open(ctx, c.Out, c.In, chrome.Options{
+		Frame: h.Frame, Changed: h.Changed, Opens: h.Opens, Given: files.given, DevToolsPort: c.Port, Log: log,
+	})
 	if err != nil {
 		return run, core.Fail(core.CodeNotFound, err, "Your Chrome takes the connection, but does not do what Loop asks.", how)
 	}
 	log.Info("attached to the person's Chrome", "folder", c.Folder)
 	return browser.Running{
-		Driver: b, Page: b, Prompts: b, Mode: core.BrowserOnHost, Notices: []string{notice}, Close: b.Close,
+		Driver: b, Page: b, Prompts: b, Mode: core.BrowserOnHost, Notices: []string{notice}, PutFile: files.put,
+		Close:   func() error { return errors.Join(b.Close(), files.close()) },
 		Watched: func(context.Context, bool) error { return nil }, // it has all that this computer has
 		Lost: core.Fail(core.CodeNotFound, nil,
 			"The connection to your Chrome has ended: Chrome was closed, or remote debugging switched off.", how),

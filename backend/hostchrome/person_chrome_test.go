@@ -155,6 +155,7 @@ type loop struct {
 	*chrome.Browser
 	t    *testing.T
 	port uint16
+	run  browser.Running
 
 	painted chan struct{} // room for one
 	changed chan struct{} // room for one
@@ -183,8 +184,8 @@ func (p *person) attach() *loop {
 	if run.Mode != core.BrowserOnHost || len(run.Notices) != 1 || run.Lost == nil {
 		p.t.Errorf("%+v", run)
 	}
-	l.Browser = run.Driver.(*chrome.Browser)
-	p.t.Cleanup(func() { _ = l.Close() })
+	l.Browser, l.run = run.Driver.(*chrome.Browser), run
+	p.t.Cleanup(func() { _ = run.Close() })
 	return l
 }
 
@@ -305,6 +306,39 @@ func TestOwnTabsOfAPersonsChromium(t *testing.T) {
 	})
 	again := p.attach()
 	again.must("navigate", obj{"url": p.site + "/again"})
+}
+
+func TestAFileForAPageOfAPersonsChromium(t *testing.T) {
+	p := newPerson(t)
+	l := p.attach()
+	l.must("navigate", obj{"url": p.site + "/own"})
+	l.must("evaluate", obj{"expression": `document.body.innerHTML = "<input type=file>"; document.querySelector("input").click()`})
+	late := time.After(30 * time.Second)
+	for _, asks := l.Chooser(); !asks; _, asks = l.Chooser() {
+		select {
+		case <-l.changed:
+		case <-late:
+			t.Fatal("the page asks for no file")
+		}
+	}
+	at, err := l.run.PutFile(t.Context(), "letter.txt", strings.NewReader("Dear page"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := l.do("choose_files", obj{"paths": []string{"/etc/passwd"}}); res.Error == "" {
+		t.Error("a file that nobody gave was chosen")
+	}
+	l.must("choose_files", obj{"paths": []string{at}})
+	const read = `const f = document.querySelector("input").files[0]; f.name + ": " + await f.text()`
+	if got := l.must("evaluate", obj{"expression": read}).Result; got != "letter.txt: Dear page" {
+		t.Errorf("the page reads %q", got)
+	}
+	if err := l.run.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(at); !os.IsNotExist(err) {
+		t.Errorf("after the end: %v", err)
+	}
 }
 
 func TestDevToolsAreOutOfReach(t *testing.T) {

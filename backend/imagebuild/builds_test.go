@@ -231,6 +231,24 @@ func TestPartsSwitchedOff(t *testing.T) {
 	}
 }
 
+// TestBrowserImageIsNewEveryDay: with the packages of another day the builder's cache would
+// keep the Chromium that was the newest once. The recipe takes the day before it fetches any.
+func TestBrowserImageIsNewEveryDay(t *testing.T) {
+	r := newRig(t, Options{Recipe: agentimage.Chrome}, "docker")
+	r.cli = r.goodBuild
+	if err := r.s.Build(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	day := "DAY=" + time.Now().UTC().Format(time.DateOnly)
+	if last := r.commands[len(r.commands)-1]; !slices.Contains(last.Args, day) {
+		t.Errorf("built with %q, without %s", last.Args, day)
+	}
+	file := string(agentimage.Chrome.Files()[agentimage.Dockerfile])
+	if at := strings.Index(file, "\nARG DAY\n"); at < 0 || at > strings.Index(file, "apt-get") {
+		t.Error("packages are fetched before the day is known")
+	}
+}
+
 func TestStaleImage(t *testing.T) {
 	r := newRig(t, Options{}, "docker")
 	r.fake.AddImage(agentimage.Agent.Ref, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})

@@ -43,6 +43,8 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		rep.step("Looking up the version of Claude Code", shareBase)
 		version := s.claudeVersion(ctx, rep)
 		args["CLAUDE_VERSION"], args["WITHOUT"], labels[LabelClaude] = version, strings.Join(set.Without, " "), version
+	} else {
+		args["DAY"] = began.UTC().Format(time.DateOnly) // the newest Chromium, and not that of the builder's cache
 	}
 
 	files := recipe.Files()
