@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -336,7 +338,7 @@ func TestAFileForAPageOfAPersonsChromium(t *testing.T) {
 	if err := l.run.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(at); !os.IsNotExist(err) {
+	if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after the end: %v", err)
 	}
 }
