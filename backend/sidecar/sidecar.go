@@ -117,6 +117,10 @@ func (s *Starter) Start(ctx context.Context, id core.ChannelID, fresh bool) (_ *
 			err = errors.Join(err, c.Close())
 		}
 	}()
+	// A start is nearly all processor time: with half of one it took three times as long, measured.
+	if err := c.Watched(ctx, true); err != nil {
+		s.o.Log.Debug("processors for the start of a browser", "err", err)
+	}
 	why, err := c.launch(ctx, fresh, true)
 	if err != nil && strings.Contains(why, "No usable sandbox") {
 		c.Notices = append(c.Notices, "Chromium runs without its own sandbox, which this engine does not let it have: "+

@@ -217,7 +217,7 @@ func TestWatchedHasMoreProcessorTime(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if want := []core.Limits{{CPUs: 2}, {CPUs: 0.5}}; !slices.Equal(w.limits, want) {
+		if want := []core.Limits{{CPUs: 2}, {CPUs: 2}, {CPUs: 0.5}}; !slices.Equal(w.limits, want) { // the first is for the start
 			t.Errorf("%+v", w.limits)
 		}
 		if err := c.Close(); err != nil {
