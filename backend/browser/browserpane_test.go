@@ -158,13 +158,8 @@ func TestAPaneOutOfSight(t *testing.T) {
 		defer stop()
 		go func() { _ = s.Run(ctx) }()
 		<-time.After(time.Hour)
-		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserIdle || f.closed != 1 {
-			t.Fatalf("an hour out of sight: %+v", st)
-		}
-		v.Handle(core.BrowserCommand{Type: "back"})
-		<-time.After(time.Minute)
-		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning {
-			t.Fatalf("back after that: %+v", st)
+		if st, _, _ := latest(t, v); st == nil || st.Phase != core.BrowserRunning || f.closed != 0 {
+			t.Fatalf("an hour out of sight, where a form may be half filled in: %+v", st)
 		}
 	})
 }

@@ -7,8 +7,7 @@ import (
 )
 
 // turn says that the pane is out of sight, or in sight again. A pane that nobody sees gets no
-// pictures and keeps no browser awake; it hears of changes. One that comes back starts a
-// browser that has ended meanwhile, as opening it does.
+// pictures; it hears of changes, and the browser stays with all that is open in it.
 func (v *Viewer) turn(away bool) {
 	c := v.c
 	c.mu.Lock()
@@ -26,16 +25,12 @@ func (v *Viewer) turn(away bool) {
 		c.look()
 		c.look, c.ports = nil, nil
 	}
-	asleep := c.phase == core.BrowserIdle
 	c.mu.Unlock()
 	if away {
 		v.forget()
 	}
 	if last || !away {
 		c.watchers()
-	}
-	if !away && asleep {
-		v.acts.Go(func() { _, _ = c.ensure(c.s.ctx) }) // its failure is in the state
 	}
 	c.touch()
 }

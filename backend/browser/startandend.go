@@ -202,14 +202,14 @@ func (c *session) shut(phase core.BrowserPhase, why *core.Failure) error {
 	return run.Close()
 }
 
-// endUnused ends a browser that no pane shows and nobody has used for long enough.
+// endUnused ends a browser that no pane is open on, in sight or not, and nobody has used for long enough.
 func (c *session) endUnused(ctx context.Context) {
 	set, err := c.s.o.Settings(ctx, c.ch)
 	if err != nil {
 		return // it may stay for as long as the settings cannot be read
 	}
 	c.mu.Lock()
-	over := c.run != nil && c.looking() == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
+	over := c.run != nil && len(c.viewers) == 0 && c.baton.acts == 0 && c.s.o.Now().Sub(c.used) >= set.Idle
 	c.mu.Unlock()
 	if over || !set.Enabled {
 		phase, why := core.BrowserIdle, (*core.Failure)(nil)

@@ -52,7 +52,7 @@ export abstract class PaneLink {
     };
   }
 
-  /** Says whether anybody can see the pane. Out of sight it gets no pictures, and keeps no browser awake. */
+  /** Says whether anybody can see the pane. Out of sight it gets no pictures. */
   see(seen: boolean) {
     if (this.seen === seen || !this.canvas) return;
     this.seen = seen;
