@@ -182,7 +182,7 @@ func TestNobodyElseReachesTheBrowser(t *testing.T) {
 	}
 	marker := "marker-" + core.NewID()
 	for _, dir := range []string{"/profile", "/tmp", "/dev/shm"} {
-		if out, err := docker(t.Context(), "exec", "-u", "1500:1500", id, "touch", dir+"/"+marker); err != nil {
+		if out, err := docker(t.Context(), "exec", "-u", chromeUser, id, "touch", dir+"/"+marker); err != nil {
 			t.Fatal(err, out)
 		}
 	}
@@ -193,7 +193,7 @@ func TestNobodyElseReachesTheBrowser(t *testing.T) {
 	if got["@"+name] != "open" || !strings.HasPrefix(got["127.0.0.1:8222"], "open") || !strings.HasPrefix(got["127.0.0.1:8223"], "open") {
 		t.Errorf("the control: %v", got)
 	}
-	if out, err := docker(t.Context(), "exec", "-u", "1500:1500", id, "sh", "-c", "find / -name proc -prune -o -name "+marker+" -print 2>/dev/null | wc -l"); err != nil || strings.TrimSpace(out) != "3" {
+	if out, err := docker(t.Context(), "exec", "-u", chromeUser, id, "sh", "-c", "find / -name proc -prune -o -name "+marker+" -print 2>/dev/null | wc -l"); err != nil || strings.TrimSpace(out) != "3" {
 		t.Errorf("the control: %s %v", out, err)
 	}
 	heard := func() string {

@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/sandbox"
 )
+
+// chromeUser is who Chromium is in its container.
+var chromeUser = fmt.Sprintf("%d:%d", sandbox.ChromeID, sandbox.ChromeID)
 
 // chromeLeft is every container of the channel's browser, running or not.
 func chromeLeft(t testing.TB, ch core.ChannelID, format string) string {
@@ -122,7 +126,7 @@ func TestKilledChromium(t *testing.T) {
 	kill := func(which string) {
 		t.Helper()
 		// The container of a Chromium that has ended goes, and this with it.
-		out, err := docker(t.Context(), "exec", "-u", "1500:1500", chromeContainer(t, ch), "sh", "-c", `for p in /proc/[0-9]*; do
+		out, err := docker(t.Context(), "exec", "-u", chromeUser, chromeContainer(t, ch), "sh", "-c", `for p in /proc/[0-9]*; do
 			c=$(tr '\0' ' ' < $p/cmdline 2>/dev/null); case "$c" in `+which+`) echo found; kill -9 ${p#/proc/};; esac; done`)
 		if !strings.Contains(out, "found") {
 			t.Fatalf("nothing was killed: %q %v", out, err)
