@@ -97,7 +97,8 @@ type reading struct {
 	elements []core.BrowserElement
 	cut      int // lines that did not fit
 	want     func(role, name, description string) bool
-	most     int // elements; 0 for no bound
+	most     int    // elements; 0 for no bound
+	loader   string // of the document that is read
 }
 
 type frameTree struct {
@@ -278,7 +279,9 @@ func (r *reading) node(f *axFrame, n *axNode, role, name string, depth int, abov
 	if acts && n.Backend != 0 {
 		t := r.t
 		t.b.mu.Lock()
-		number = t.refs.number(ref{node{f.session, f.id, n.Backend}, role, name})
+		if t.loader == r.loader { // or the number would be one of the page that came meanwhile
+			number = t.refs.number(ref{node{f.session, f.id, n.Backend}, role, name})
+		}
 		t.b.mu.Unlock()
 	}
 	indent := min(depth, maxIndent)
@@ -338,6 +341,9 @@ func (n *axNode) has(name string) bool {
 // among the nodes; nil takes all.
 func (t *tab) snapshot(ctx context.Context, want func(role, name, description string) bool, most int) (string,
 	[]core.BrowserElement, error) {
+	t.b.mu.Lock()
+	loader := t.loader
+	t.b.mu.Unlock()
 	f, err := t.tree(ctx)
 	if errors.Is(err, errTooLarge) {
 		return "", nil, core.Fail(core.CodeTooMany, err, "The page has too many elements to be read at a time.",
@@ -346,7 +352,7 @@ func (t *tab) snapshot(ctx context.Context, want func(role, name, description st
 	if err != nil {
 		return "", nil, err
 	}
-	r := &reading{t: t, want: want, most: most}
+	r := &reading{t: t, want: want, most: most, loader: loader}
 	r.read(f, f.root, 0, "")
 	if len(r.elements) > maxBoxes {
 		t.boxes(ctx, r.elements[:maxBoxes])

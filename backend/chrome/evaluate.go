@@ -186,6 +186,9 @@ func (t *tab) run(ctx context.Context, method string, params, result any) error 
 	return err
 }
 
+// object is an argument that is an object of the page, by its id.
+type object string
+
 // ask runs a function of ours in the main frame, in a world that the page cannot change,
 // and reads what it returns.
 func (t *tab) ask(ctx context.Context, function string, result any, args ...any) error {
@@ -246,6 +249,10 @@ func (t *tab) apply(ctx context.Context, session string, on obj, function string
 	on["userGesture"] = true
 	values := make([]obj, 0, len(args))
 	for _, a := range args {
+		if o, ok := a.(object); ok {
+			values = append(values, obj{"objectId": string(o)})
+			continue
+		}
 		values = append(values, obj{"value": a})
 	}
 	on["arguments"] = values

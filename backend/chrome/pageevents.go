@@ -83,6 +83,11 @@ func (b *Browser) navigated(e event) {
 	}
 	t := b.main(e, p.Frame.ID)
 	if t == nil {
+		if t = b.sessions[e.session]; t != nil && t.frames[p.Frame.ID] == e.session {
+			t.refs.leave(e.session, "")
+		} else if t != nil {
+			t.refs.leave(e.session, p.Frame.ID)
+		}
 		return
 	}
 	t.chosen(t.chooser)

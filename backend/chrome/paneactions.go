@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/page"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -80,52 +79,11 @@ func findText(ctx context.Context, _ *Browser, t *tab, p struct {
 
 // nodeAt is the element at a place of the viewport, also inside frames.
 func (t *tab) nodeAt(ctx context.Context, x, y float64) (node, error) {
-	session := t.session
-	for range maxNested {
-		var got struct {
-			Backend int64  `json:"backendNodeId"`
-			FrameID string `json:"frameId"`
-		}
-		if err := t.callIn(ctx, session, dom.CommandGetNodeForLocation, obj{"x": int64(x), "y": int64(y),
-			"includeUserAgentShadowDOM": false, "ignorePointerEventsNone": false}, &got); err != nil {
-			if _, is := isDialog(err); is {
-				return node{}, err
-			}
-			return node{}, core.Fail(core.CodeNotFound, err, "Nothing is there.", "")
-		}
-		n := node{session: session, backend: got.Backend, frame: got.FrameID}
-		inner, ok := t.frameIn(ctx, n)
-		if !ok {
-			return n, nil
-		}
-		dx, dy, err := t.offset(ctx, inner)
-		if err != nil {
-			return n, nil //nolint:nilerr // the frame itself is the answer then
-		}
-		ox, oy, _ := t.offset(ctx, session)
-		x, y = x-(dx-ox), y-(dy-oy)
-		session = inner
+	path, err := t.nodesAt(ctx, x, y, false)
+	if err != nil {
+		return node{}, err
 	}
-	return node{}, core.Fail(core.CodeNotFound, nil, "Nothing is there.", "")
-}
-
-// frameIn is the session of the frame that an element holds, if that has one of its own.
-func (t *tab) frameIn(ctx context.Context, n node) (string, bool) {
-	t.b.mu.Lock()
-	frames := make(map[string]string, len(t.frames))
-	for id, s := range t.frames {
-		frames[id] = s
-	}
-	t.b.mu.Unlock()
-	for id, s := range frames {
-		var got struct {
-			Backend int64 `json:"backendNodeId"`
-		}
-		if s != n.session && t.callIn(ctx, n.session, dom.CommandGetFrameOwner, obj{"frameId": id}, &got) == nil && got.Backend == n.backend {
-			return s, true
-		}
-	}
-	return "", false
+	return path[len(path)-1], nil
 }
 
 // selector is a short CSS selector that names one element of its document.

@@ -145,16 +145,29 @@ func place(x, y float64) error {
 	return nil
 }
 
+// viewport is what can be seen of a page, in its own CSS pixels. A page that is wider than
+// a phone is shrunk there.
+func (t *tab) viewport(ctx context.Context) (w, h float64) {
+	t.b.mu.Lock()
+	vw, vh := viewport(t.b.view)
+	mobile := t.b.view.Mobile
+	t.b.mu.Unlock()
+	w, h = float64(vw), float64(vh)
+	if mobile {
+		if m, err := t.metrics(ctx, t.session); err == nil {
+			w, h = max(w, m.CSSVisualViewport.ClientWidth), max(h, m.CSSVisualViewport.ClientHeight)
+		}
+	}
+	return w, h
+}
+
 // inside checks that a place can be seen, so that an act on it would be one on the page.
-func (b *Browser) inside(x, y float64) error {
+func (t *tab) inside(ctx context.Context, x, y float64) error {
 	if err := place(x, y); err != nil {
 		return err
 	}
-	b.mu.Lock()
-	w, h := viewport(b.view)
-	b.mu.Unlock()
-	if x >= float64(w) || y >= float64(h) {
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The place (%g, %g) is outside of the viewport of %d×%d.", x, y, w, h),
+	if w, h := t.viewport(ctx); x >= w || y >= h {
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The place (%g, %g) is outside of the viewport of %g×%g.", x, y, w, h),
 			"Scroll first, or use a ref.")
 	}
 	return nil

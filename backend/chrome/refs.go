@@ -44,6 +44,17 @@ func (r *refTable) forget() {
 	r.byRef, r.byNode, r.old = nil, nil, 0
 }
 
+// leave makes the elements of a session stale, or of one frame of it: the frame shows
+// another document, in which Chromium may use their numbers again.
+func (r *refTable) leave(session, frame string) {
+	for i, e := range r.byRef {
+		if e.session == session && (frame == "" || e.frame == frame) {
+			delete(r.byNode, e.node)
+			r.byRef[i].backend = 0
+		}
+	}
+}
+
 // number is an element's ref. Where there are too many, the older half is given up.
 func (r *refTable) number(e ref) int {
 	if n, ok := r.byNode[e.node]; ok {
@@ -68,7 +79,12 @@ func (r *refTable) number(e ref) int {
 func (r *refTable) find(n int) (ref, error) {
 	switch {
 	case n > r.old && n <= r.old+len(r.byRef):
-		return r.byRef[n-1-r.old], nil
+		e := r.byRef[n-1-r.old]
+		if e.backend == 0 {
+			return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("The frame that ref %d was in shows another page now;", n),
+				"call read_page again.")
+		}
+		return e, nil
 	case n >= 1 && n <= r.old:
 		return ref{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("Ref %d was read too long ago;", n), "call read_page or find again.")
 	case n >= 1 && len(r.byRef) == 0 && n <= r.former:
@@ -130,22 +146,26 @@ func goneOr(err error, n int) error {
 	return err
 }
 
+// hidden says that an element cannot be acted on as it is.
+func (e ref) hidden(n int) error {
+	if e.role == "option" || e.role == "MenuListOption" {
+		return core.Fail(core.CodeConflict, nil, fmt.Sprintf("The option of ref %d is in a list that is closed;", n),
+			"call form_input with the ref of the list, and “"+e.name+"” as value.")
+	}
+	return core.Fail(core.CodeConflict, nil, fmt.Sprintf("The element of ref %d is hidden or has no size;", n),
+		"call read_page to see what is there.")
+}
+
 // show scrolls the element of a ref into view and says where it is then.
 func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 	e, err := t.element(n)
 	if err != nil {
 		return e, box{}, err
 	}
-	hidden := core.Fail(core.CodeConflict, nil, fmt.Sprintf("The element of ref %d is hidden or has no size;", n),
-		"call read_page to see what is there.")
-	if e.role == "option" || e.role == "MenuListOption" {
-		hidden = core.Fail(core.CodeConflict, nil, fmt.Sprintf("The option of ref %d is in a list that is closed;", n),
-			"call form_input with the ref of the list, and “"+e.name+"” as value.")
-	}
 	if err := t.callIn(ctx, e.session, dom.CommandScrollIntoViewIfNeeded, obj{"backendNodeId": e.backend}, nil); err != nil {
 		var connected bool
 		if ask := t.askNode(ctx, e.node, `function() { return this.isConnected }`, &connected); ask == nil && connected {
-			return e, box{}, hidden
+			return e, box{}, e.hidden(n)
 		}
 		return e, box{}, goneOr(err, n)
 	}
@@ -154,105 +174,43 @@ func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 			return e, box{}, err
 		}
 	}
-	var q quads
-	if err := t.callIn(ctx, e.session, dom.CommandGetContentQuads, obj{"backendNodeId": e.backend}, &q); err != nil {
-		return e, box{}, hidden
-	}
-	at, ok := q.first()
-	if !ok {
-		return e, box{}, hidden
-	}
-	dx, dy, err := t.offset(ctx, e.session)
+	return t.place(ctx, n)
+}
+
+// place says where the element of a ref is in the viewport: the part of it that can be seen.
+func (t *tab) place(ctx context.Context, n int) (ref, box, error) {
+	e, err := t.element(n)
 	if err != nil {
 		return e, box{}, err
 	}
-	at.x += dx
-	at.y += dy
+	var q quads
+	if err := t.callIn(ctx, e.session, dom.CommandGetContentQuads, obj{"backendNodeId": e.backend}, &q); err != nil {
+		return e, box{}, e.hidden(n)
+	}
+	at, ok := q.first()
+	if !ok {
+		return e, box{}, e.hidden(n)
+	}
+	p, err := t.placement(ctx, e.session)
+	if err != nil {
+		return e, box{}, err
+	}
+	w, h := t.viewport(ctx)
+	at = p.box(at)
+	at.x, at.y, at.w, at.h = max(at.x, 0), max(at.y, 0), min(at.x+at.w, w)-max(at.x, 0), min(at.y+at.h, h)-max(at.y, 0)
+	if at.w <= 0 || at.h <= 0 {
+		return e, box{}, core.Fail(core.CodeConflict, nil,
+			fmt.Sprintf("The element of ref %d is outside of the viewport, and the page cannot be scrolled to it;", n),
+			"make the viewport larger with resize_window, or act on the element with evaluate.")
+	}
 	return e, at, nil
-}
-
-// frameOf is the frame that a session is of, and the session of the frame around it.
-func (t *tab) frameOf(session string) string {
-	t.b.mu.Lock()
-	defer t.b.mu.Unlock()
-	for frame, s := range t.frames {
-		if s == session {
-			return frame
-		}
-	}
-	return ""
-}
-
-// owner is the element that holds a frame with a session of its own.
-func (t *tab) owner(ctx context.Context, session string) (node, error) {
-	frame := t.frameOf(session)
-	if frame == "" {
-		return node{}, core.Fail(core.CodeNotFound, nil, "The frame of the element is gone;", "call read_page again.")
-	}
-	t.b.mu.Lock()
-	candidates := []string{t.session}
-	for _, s := range t.frames {
-		if s != session {
-			candidates = append(candidates, s)
-		}
-	}
-	t.b.mu.Unlock()
-	var last error
-	for _, s := range candidates {
-		var got struct {
-			Backend int64 `json:"backendNodeId"`
-		}
-		if last = t.callIn(ctx, s, dom.CommandGetFrameOwner, obj{"frameId": frame}, &got); last == nil {
-			return node{session: s, backend: got.Backend}, nil
-		}
-	}
-	return node{}, last
-}
-
-const maxNested = 8 // frames inside frames that have processes of their own
-
-// offset is where a session's frame begins in the viewport of the tab.
-func (t *tab) offset(ctx context.Context, session string) (x, y float64, err error) {
-	for depth := 0; session != t.session && depth < maxNested; depth++ {
-		o, err := t.owner(ctx, session)
-		if err != nil {
-			return 0, 0, err
-		}
-		var got struct {
-			Model struct {
-				Content []float64 `json:"content"`
-			} `json:"model"`
-		}
-		if err := t.callIn(ctx, o.session, dom.CommandGetBoxModel, obj{"backendNodeId": o.backend}, &got); err != nil {
-			return 0, 0, err
-		}
-		b, _ := quadBox(got.Model.Content)
-		x, y = x+b.x, y+b.y
-		session = o.session
-	}
-	return x, y, nil
-}
-
-// showFrames scrolls the frames around a session into view.
-func (t *tab) showFrames(ctx context.Context, session string) error {
-	for depth := 0; session != t.session && depth < maxNested; depth++ {
-		o, err := t.owner(ctx, session)
-		if err != nil {
-			return err
-		}
-		if err := t.callIn(ctx, o.session, dom.CommandScrollIntoViewIfNeeded, obj{"backendNodeId": o.backend}, nil); err != nil {
-			return err
-		}
-		session = o.session
-	}
-	return nil
 }
 
 // boxes fills the boxes of elements, all of them at once. One without a box keeps zeros.
 func (t *tab) boxes(ctx context.Context, elements []core.BrowserElement) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	offsets := map[string][2]float64{}
+	placements := map[string]placement{}
 	nodes := make([]node, len(elements))
 	for i, e := range elements {
 		r, err := t.element(e.Ref)
@@ -260,9 +218,8 @@ func (t *tab) boxes(ctx context.Context, elements []core.BrowserElement) {
 			continue
 		}
 		nodes[i] = r.node
-		if _, ok := offsets[r.session]; !ok {
-			x, y, _ := t.offset(ctx, r.session)
-			offsets[r.session] = [2]float64{x, y}
+		if _, ok := placements[r.session]; !ok {
+			placements[r.session], _ = t.placement(ctx, r.session)
 		}
 	}
 	var wg sync.WaitGroup
@@ -276,8 +233,8 @@ func (t *tab) boxes(ctx context.Context, elements []core.BrowserElement) {
 					continue
 				}
 				if at, ok := q.first(); ok {
-					o := offsets[nodes[i].session]
-					elements[i].X, elements[i].Y, elements[i].Width, elements[i].Height = at.x+o[0], at.y+o[1], at.w, at.h
+					at = placements[nodes[i].session].box(at)
+					elements[i].X, elements[i].Y, elements[i].Width, elements[i].Height = at.x, at.y, at.w, at.h
 				}
 			}
 		})

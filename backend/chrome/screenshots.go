@@ -55,16 +55,8 @@ func (b *Browser) known(t *tab) *core.BrowserPage {
 
 // where says where a page is and how large.
 func (t *tab) where(ctx context.Context) (*core.BrowserPage, error) {
-	var got struct {
-		CSSLayoutViewport struct{ PageX, PageY, ClientWidth, ClientHeight float64 }
-		CSSVisualViewport struct{ PageX, PageY float64 }
-		CSSContentSize    struct{ Width, Height float64 }
-	}
-	var raw rawObject
-	if err := t.call(ctx, page.CommandGetLayoutMetrics, nil, &raw); err != nil {
-		return nil, err
-	}
-	if err := raw.into(&got); err != nil {
+	got, err := t.metrics(ctx, t.session)
+	if err != nil {
 		return nil, err
 	}
 	t.remember(ctx) // a script may have changed the title
@@ -75,4 +67,20 @@ func (t *tab) where(ctx context.Context) (*core.BrowserPage, error) {
 		PageWidth: got.CSSContentSize.Width, PageHeight: got.CSSContentSize.Height,
 		ScrollX: got.CSSVisualViewport.PageX, ScrollY: got.CSSVisualViewport.PageY,
 	}, nil
+}
+
+// metrics are the sizes of a page, in its own CSS pixels.
+type metrics struct {
+	CSSLayoutViewport struct{ PageX, PageY, ClientWidth, ClientHeight float64 }
+	CSSVisualViewport struct{ PageX, PageY, ClientWidth, ClientHeight float64 }
+	CSSContentSize    struct{ Width, Height float64 }
+}
+
+// metrics asks for the sizes of a session's page.
+func (t *tab) metrics(ctx context.Context, session string) (m metrics, err error) {
+	var raw rawObject
+	if err = t.callIn(ctx, session, page.CommandGetLayoutMetrics, nil, &raw); err == nil {
+		err = raw.into(&m)
+	}
+	return m, err
 }

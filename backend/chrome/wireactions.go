@@ -102,7 +102,7 @@ func mouseAct(done string, do func(p *pointer, x, y float64, button input.MouseB
 		if err != nil {
 			return result{}, err
 		}
-		if err := b.inside(*p.X, *p.Y); err != nil {
+		if err := t.inside(ctx, *p.X, *p.Y); err != nil {
 			return result{}, err
 		}
 		err = t.perform(ctx, func(m *pointer) []command { return do(m, *p.X, *p.Y, button, min(max(p.ClickCount, 1), 3)) })

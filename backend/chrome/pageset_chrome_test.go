@@ -1,0 +1,124 @@
+//go:build chrome
+
+package chrome
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// refs are the refs of the elements of the page by their names.
+func (r *rig) refs() map[string]int {
+	r.t.Helper()
+	out := map[string]int{}
+	for _, e := range r.must("read_page", nil).Elements {
+		if out[e.Name] == 0 {
+			out[e.Name] = e.Ref
+		}
+	}
+	return out
+}
+
+// comes waits until an expression gives a value, at most five seconds.
+func (r *rig) comes(expression, want string) {
+	r.t.Helper()
+	got := r.eval(`new Promise(done => { const end = Date.now() + 5000; (function look() { const v = String(` + expression + `);
+		v === ` + fmt.Sprintf("%q", want) + ` || Date.now() > end ? done(v) : setTimeout(look, 10) })() })`)
+	if got != want {
+		r.t.Errorf("%s is %q, want %q", expression, got, want)
+	}
+}
+
+// TestFramesWithinFramesOfOtherSites uses a page of three sites inside one another, of which
+// the innermost is scaled, and one made by srcdoc.
+func TestFramesWithinFramesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{PutFile: func(context.Context, string) (string, error) { return "/etc/hostname", nil }})
+	r.open("nest.html")
+	r.comes(`loaded`, "3")
+	at := r.refs()
+	for _, name := range []string{"level 0", "level 1", "level 2", "srcdoc", "sandbox"} {
+		r.must("computer", obj{"action": "click", "ref": at["Press "+name]})
+		r.comes(`document.title`, "clicked "+name)
+	}
+	for i := range 3 {
+		r.must("form_input", obj{"ref": at[fmt.Sprint("Field ", i)], "value": "v"})
+		r.comes(`document.title`, fmt.Sprint("typed ", i, " v"))
+		r.has(r.must("form_input", obj{"ref": at[fmt.Sprint("Pick ", i)], "value": "two"}).Result, "Chose “two”")
+		r.has(r.must("form_input", obj{"ref": at[fmt.Sprint("File ", i)], "value": "x"}).Result, "Gave 1 file")
+	}
+	// A picture of the innermost shows the button where the tools say that it is.
+	e := r.must("find", obj{"query": "Press level 2"}).Elements[0]
+	if el := r.must("element_at", obj{"x": e.X + e.Width/2, "y": e.Y + e.Height/2}).Target; el == nil || el.Name != "Press level 2" {
+		t.Errorf("at %+v is %+v", e, el)
+	}
+	// A frame that moves on leaves no number that means something else.
+	for _, who := range []string{`f.contentWindow.frames[0]`, `f.contentWindow`} {
+		before := r.eval(`loaded`)
+		r.eval(who + `.postMessage("move on", "*"); 0`)
+		r.comes(`loaded > `+before, "true")
+		r.fails("The frame that ref", "computer", obj{"action": "click", "ref": at["Press level 2"]})
+	}
+	old := map[int]bool{}
+	for name, n := range at {
+		old[n] = strings.HasSuffix(name, "1") || strings.HasSuffix(name, "2")
+	}
+	for name, n := range r.refs() {
+		if old[n] {
+			t.Errorf("%q has the number %d of another page's element", name, n)
+		}
+	}
+}
+
+// TestClicksGoWhereTheySay clicks what is hard to hit: what it says is what the page saw.
+func TestClicksGoWhereTheySay(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{})
+	r.open("places.html")
+	at := r.refs()
+	const clicked = "Clicked ref"
+	for _, c := range []struct{ name, says, hit string }{
+		{"In head", clicked, "head"},
+		{"Under", "it is covered there by <div class=o veil>, which got the click", "veil"},
+		{"Contents link", clicked, "contents"},
+		{"Zero link", clicked, "zero"},
+		{"Off screen", "is outside of the viewport, and the page cannot be scrolled to it; make the viewport larger", "-"},
+		{"Turned", clicked, "turned true"},
+		{"Zoomed", clicked, "zoomed"},
+		{"Clear", clicked, "clear"},
+		{"No pointer", "it lets clicks through to <body> around it", "-"},
+		{"שלום עולם", clicked, "rtl"},
+		{"👩‍👩‍👧 Family", clicked, "emoji"},
+		{"a link that is wrapped over several lines", clicked, "wrapped"},
+		{"Deep in box", clicked, "scrolled"},
+		{"Pseudo", clicked, "pseudo"},
+		{"Ghosted", "covered there by <i class=veiled>", "-"},
+		{"Shape", clicked, "shape"},
+		{"Low", clicked, "low"},
+	} {
+		r.eval(`document.title = "-"`)
+		if c.name == "Low" { // it is under the head of the page, and comes out from there
+			r.eval(`scrollBy(0, low.getBoundingClientRect().top - 20); 0`)
+		}
+		res := r.do("computer", obj{"action": "click", "ref": at[c.name]})
+		if got := r.eval(`document.title`); got != c.hit || !strings.Contains(res.Result+res.Error, c.says) {
+			t.Errorf("%s: %q, and the page saw %q", c.name, res.Result+res.Error, got)
+		}
+	}
+	if aria := r.refs(); aria["Aria hidden"]+aria["Inert"]+aria["Invisible"] != 0 {
+		t.Errorf("what is not there for a person has refs: %v", aria)
+	}
+	r.must("computer", obj{"action": "click", "ref": at["Modal"]})
+	modal := r.refs()
+	r.has(r.must("computer", obj{"action": "click", "ref": at["Low"]}).Result, "covered there by <dialog id=dlg>")
+	if modal["Low"] != 0 || modal["Close it"] == 0 {
+		t.Errorf("under a modal dialog are %v", modal)
+	}
+	r.must("computer", obj{"action": "click", "ref": modal["Close it"]})
+	r.must("computer", obj{"action": "click", "ref": at["Pop"]})
+	r.click("In popover")
+	r.comes(`document.title`, "popped")
+}
+
