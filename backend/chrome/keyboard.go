@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -103,13 +104,18 @@ func character(r rune) (k key, shift, ok bool) {
 	return key{}, false, false
 }
 
-// parseKeys reads “ctrl+shift+a”, “Enter” or “?”.
+// parseKeys reads “ctrl+shift+a”, “Enter” or “?”. A letter of a shortcut may be written
+// large, and does not mean shift then.
 func parseKeys(s string) (k key, modifiers int, err error) {
 	unknown := func() error {
 		return core.Fail(core.CodeInvalid, nil, "There is no key “"+clip(s, 60)+"”.",
-			"Use a character, or a name such as Enter, Tab, Escape, ArrowDown, F5 or ctrl+a.")
+			"Use one character, or a name such as Enter, Tab, Escape, ArrowDown, F5 or ctrl+a. Several keys are several actions, "+
+				"and type writes text.")
 	}
 	rest := s
+	if trimmed := strings.TrimSpace(s); trimmed != "" {
+		rest = strings.ReplaceAll(strings.ReplaceAll(trimmed, " +", "+"), "+ ", "+")
+	}
 	for {
 		before, after, found := strings.Cut(rest, "+")
 		if !found || before == "" || after == "" {
@@ -129,6 +135,9 @@ func parseKeys(s string) (k key, modifiers int, err error) {
 		runes := []rune(rest)
 		if len(runes) != 1 {
 			return key{}, 0, unknown()
+		}
+		if modifiers&^core.ModifierShift != 0 && runes[0] < 0x80 {
+			runes[0] = unicode.ToLower(runes[0])
 		}
 		var shift bool
 		var ok bool

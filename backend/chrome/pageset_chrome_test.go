@@ -122,3 +122,80 @@ func TestClicksGoWhereTheySay(t *testing.T) {
 	r.comes(`document.title`, "popped")
 }
 
+// TestEveryKindOfField gives each kind a value it takes and one it does not.
+func TestEveryKindOfField(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{PutFile: func(context.Context, string) (string, error) { return "/etc/hostname", nil }})
+	r.open("editors.html")
+	at := r.refs()
+	for _, c := range []struct{ name, value, says, expression, want string }{
+		{"Plain", "new\nlines 😀", "Filled", `plain.innerText`, "new\nlines 😀"},
+		{"Blocks", "one\ntwo", "Filled", `blocks.innerText.replace(/\n+/g, "|")`, "one|two"},
+		{"Blocks", "", "Filled", `blocks.innerText.trim()`, ""},
+		{"Text only", "a <b>", "Filled", `plainonly.innerText`, "a <b>"},
+		{"Guarded", "new", "did not take “new”; its value is “kept” now. Look at what", `guard.innerText`, "kept"},
+		{"Model", "one\ntwo", "Filled", `model.innerText`, "one\ntwo"},
+		{"Model", "three", "Filled", `model.innerText`, "three"},
+		{"Controlled", "typed", "Filled", `react.value + state.react`, "typedtyped"},
+		{"Upper", "typed", "its value is “TYPED” now", `upper.value`, "TYPED"},
+		{"Number", "12.5", "Filled", `num.value`, "12.5"},
+		{"Number", "abc", "did not take “abc”", `num.value`, ""},
+		{"Short", "abcdefgh", "its value is “abcde” now", `short.value`, "abcde"},
+		{"Area", "a\r\nb\n\nc", "Filled", `area.value`, "a\nb\n\nc"},
+		{"Area", strings.Repeat("long ", 2000), "Filled", `String(area.value.length)`, "10000"},
+		{"Area", "", "Filled", `area.value`, ""},
+		{"Hidden from sight", "found", "Filled", `unseen.value`, "found"},
+		{"Under glass", "through", "Filled", `under.value`, "through"},
+		{"When", "2026-01-31T09:30:00", "Set", `document.getElementById("when").value`, "2026-01-31T09:30"},
+		{"When", "31.1.2026", "it is “2026-01-31T09:30” as before. Write it as", `document.getElementById("when").value`, "2026-01-31T09:30"},
+		{"When", "", "Set", `document.getElementById("when").value`, ""},
+		{"Hour", "09:30", "Set", `hour.value`, "09:30"},
+		{"Week", "2026-W05", "Set", `week.value`, "2026-W05"},
+		{"Month", "2026-01", "Set", `month.value`, "2026-01"},
+		{"Month", "January", "Write it as 2026-01.", `month.value`, "2026-01"},
+		{"Level", "7", "to “8”, as it goes from 0 to 10 in steps of 2.", `level.value + state.level`, "88"},
+		{"Level", "much", "does not take “much”", `level.value`, "8"},
+		{"Tint", "#ABCDEF", "Set", `tint.value`, "#abcdef"},
+		{"Tint", "sky", "Write it as #ff8800.", `tint.value`, "#abcdef"},
+		{"Many", "One\nTwo", "Chose “One, Two”", `Array.from(many.selectedOptions, o => o.value).join()`, "1,2"},
+		{"Many", "Three", "Its options are: One, Two.", `Array.from(many.selectedOptions, o => o.value).join()`, "1,2"},
+		{"Many", "", "Chose “”", `String(many.selectedOptions.length)`, "0"},
+		{"Third", "true", "is checked now", `String(third.checked)`, "true"},
+		{"Lamp", "on", "is checked now", `document.querySelector("[role=switch]").ariaChecked`, "true"},
+		{"Lamp", "maybe", "takes true or false", `"x"`, "x"},
+		{"Styled box", "true", "is checked now", `String(fake.checked)`, "true"},
+		{"Styled radio", "true", "is checked now", `String(fr.checked)`, "true"},
+		{"Styled radio", "false", "Choose another one of its group", `String(fr.checked)`, "true"},
+		{"Folder", "x", "takes a whole folder", `String(folder.files.length)`, "0"},
+		{"One file", "a\nb", "takes one file", `String(one.files.length)`, "0"},
+		{"One file", "a", "Gave 1 file", `String(one.files.length)`, "1"},
+		{"Press", "x", "is a button", `"x"`, "x"},
+	} {
+		res := r.do("form_input", obj{"ref": at[c.name], "value": c.value})
+		if got := r.eval(c.expression); got != c.want && (c.want != "" || got != `""`) || !strings.Contains(res.Result+res.Error, c.says) {
+			t.Errorf("%s %q: %q, and the page has %q", c.name, clip(c.value, 40), res.Result+res.Error, got)
+		}
+	}
+	// What find gives for the words of a label is its field.
+	for _, e := range r.must("find", obj{"query": "Wrapped"}).Elements {
+		r.must("form_input", obj{"ref": e.Ref, "value": "by " + e.Role})
+		r.has(r.eval(`wrapped.value`), "by "+e.Role)
+	}
+	// A chord may be written as people do.
+	for _, keys := range []string{"ctrl+A", "Control+a", "ctrl + a", "Ctrl+Shift+Home"} {
+		r.eval(`area.value = "some text"; area.focus(); area.setSelectionRange(9, 9); 0`)
+		r.must("computer", obj{"action": "key", "text": keys})
+		if got := r.eval(`area.selectionStart + " " + area.selectionEnd`); got != "0 9" {
+			t.Errorf("%s selects %s", keys, got)
+		}
+	}
+	r.fails("Several keys are several actions", "computer", obj{"action": "key", "text": "Enter Enter"})
+	r.must("computer", obj{"action": "key", "text": "ctrl+c"})
+	r.must("computer", obj{"action": "key", "text": "End"})
+	r.must("computer", obj{"action": "key", "text": "ctrl+v"})
+	r.must("computer", obj{"action": "type", "text": "\n👩‍👩‍👧é1️⃣"})
+	if got := r.eval(`area.value`); got != "some textsome text\n👩‍👩‍👧é1️⃣" {
+		t.Errorf("typed %q", got)
+	}
+	r.must("computer", obj{"action": "key", "text": "ctrl+z"})
+}

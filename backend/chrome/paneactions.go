@@ -184,26 +184,40 @@ func relative(step string) func(context.Context, *Browser, paramText) (result, e
 		if err != nil {
 			return result{}, err
 		}
-		id, err := t.resolve(ctx, e.node)
+		to, err := t.related(ctx, e.node, step)
 		if err != nil {
 			return result{}, goneOr(err, p.Ref)
 		}
-		var got struct {
-			Result struct {
-				ObjectID string `json:"objectId"`
-			} `json:"result"`
-		}
-		if err := t.callIn(ctx, e.session, "Runtime.callFunctionOn", obj{"objectId": id, "functionDeclaration": step}, &got); err != nil {
-			return result{}, err
-		}
-		var about struct {
-			Node struct {
-				Backend int64 `json:"backendNodeId"`
-			} `json:"node"`
-		}
-		if err := t.callIn(ctx, e.session, "DOM.describeNode", obj{"objectId": got.Result.ObjectID}, &about); err != nil {
-			return result{}, goneOr(err, p.Ref)
-		}
-		return t.target(ctx, node{e.session, e.frame, about.Node.Backend})
+		return t.target(ctx, to)
 	})
+}
+
+// related is the element that a function of ours gives for another one of the same frame.
+func (t *tab) related(ctx context.Context, n node, step string) (node, error) {
+	id, err := t.resolve(ctx, n)
+	if err != nil {
+		return node{}, err
+	}
+	defer t.b.conn.start(n.session, "Runtime.releaseObject", obj{"objectId": id}, nil)
+	var got struct {
+		Result struct {
+			ObjectID string `json:"objectId"`
+		} `json:"result"`
+	}
+	if err := t.callIn(ctx, n.session, "Runtime.callFunctionOn", obj{"objectId": id, "functionDeclaration": step}, &got); err != nil {
+		return node{}, err
+	}
+	defer t.b.conn.start(n.session, "Runtime.releaseObject", obj{"objectId": got.Result.ObjectID}, nil)
+	return t.nodeOf(ctx, n.session, n.frame, got.Result.ObjectID)
+}
+
+// nodeOf is the node that an object of a frame is.
+func (t *tab) nodeOf(ctx context.Context, session, frame, object string) (node, error) {
+	var about struct {
+		Node struct {
+			Backend int64 `json:"backendNodeId"`
+		} `json:"node"`
+	}
+	err := t.callIn(ctx, session, "DOM.describeNode", obj{"objectId": object}, &about)
+	return node{session, frame, about.Node.Backend}, err
 }
