@@ -98,6 +98,14 @@ func TestRefsLast(t *testing.T) {
 	if e, err := r.find(2); err != nil || e.backend != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
+	r.leave("s", "another")
+	if e, err := r.find(2); err != nil || e.backend != 2 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	r.leave("s", "")
+	if _, err := r.find(1); err == nil || sentence(err) != "The frame that ref 1 was in shows another page now; call read_page again." {
+		t.Errorf("%v", err)
+	}
 	r.forget()
 	if _, err := r.find(2); err == nil || sentence(err) != "The page has changed since ref 2 was read; call read_page again." {
 		t.Errorf("%v", err)
@@ -124,6 +132,8 @@ func TestKeys(t *testing.T) {
 		"Enter": {"Enter", "Enter", "\r", 0}, "ctrl+a": {"a", "KeyA", "", core.ModifierCtrl}, "?": {"?", "Slash", "?", core.ModifierShift},
 		"shift+a": {"A", "KeyA", "A", core.ModifierShift}, "+": {"+", "Equal", "+", core.ModifierShift}, "ctrl++": {"+", "Equal", "", core.ModifierCtrl | core.ModifierShift},
 		"F5": {"F5", "F5", "", 0}, "é": {"é", "", "é", 0}, "esc": {"Escape", "Escape", "", 0},
+		"ctrl+A": {"a", "KeyA", "", core.ModifierCtrl}, " ctrl + a ": {"a", "KeyA", "", core.ModifierCtrl}, " ": {" ", "Space", " ", 0},
+		"ctrl+shift+Z": {"Z", "KeyZ", "", core.ModifierCtrl | core.ModifierShift},
 	} {
 		k, m, err := parseKeys(name)
 		if err != nil || k.key != want.key || k.code != want.code || k.text != want.text || m != want.modifiers {

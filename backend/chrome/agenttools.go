@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -200,6 +199,12 @@ func readPageTool(ctx context.Context, _ *Browser, t *tab, _ noParams) (result, 
 	if p.PageHeight > p.Height {
 		head += fmt.Sprintf(", at %g of %g pixels from the top", p.ScrollY, p.PageHeight)
 	}
+	if strings.Count(s, "\n") < 2 && len(elements) == 0 {
+		var kind string
+		if t.ask(ctx, `() => document.contentType`, &kind) == nil {
+			s += "Nothing else is there to read." + noText(kind) + "\n"
+		}
+	}
 	return result{Result: head + "\n" + s, Elements: elements, Page: p}, nil
 }
 
@@ -217,43 +222,6 @@ func pageInfoTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, 
 		s += " It still loads."
 	}
 	return result{Result: s, Page: p}, nil
-}
-
-func pageTextTool(ctx context.Context, b *Browser, t *tab, _ noParams) (result, error) {
-	const text = `most => {
-		const b = document.body, s = b ? b.innerText : (document.documentElement || {}).textContent || "";
-		return [s.slice(0, most), String(s.length)] }`
-	var out strings.Builder
-	b.mu.Lock()
-	type frame struct{ session, id string }
-	all := []frame{{t.session, t.id}}
-	for id, s := range t.frames {
-		all = append(all, frame{s, id})
-	}
-	b.mu.Unlock()
-	for i, f := range all {
-		var got []string
-		if err := t.askIn(ctx, f.session, f.id, text, &got, maxSnapshot); err != nil {
-			if i == 0 {
-				return result{}, err
-			}
-			continue
-		}
-		if len(got) != 2 || out.Len() > maxSnapshot {
-			continue
-		}
-		if i > 0 {
-			out.WriteString("\n--- frame ---\n")
-		}
-		out.WriteString(clip(got[0], 4*maxSnapshot))
-		if n, err := strconv.Atoi(got[1]); err == nil && n > maxSnapshot {
-			fmt.Fprintf(&out, "\n… (%d characters in all; evaluate with document.body.innerText.slice(%d) goes on)", n, maxSnapshot)
-		}
-	}
-	if strings.TrimSpace(out.String()) == "" {
-		return say("The page has no text."), nil
-	}
-	return result{Result: out.String()}, nil
 }
 
 // limitOf is a limit that was given, or its default.
@@ -300,6 +268,7 @@ func (t *tab) acted(ctx context.Context, what string, e *ref, n int, at box, err
 	} else {
 		t.settle(ctx)
 		t.remember(ctx)
+		what += t.opened(ctx)
 	}
 	r := result{Result: what, Target: &core.BrowserTarget{Ref: n, X: at.x, Y: at.y, Width: at.w, Height: at.h}}
 	if e != nil {
@@ -311,4 +280,24 @@ func (t *tab) acted(ctx context.Context, what string, e *ref, n int, at box, err
 		err = t.standing()
 	}
 	return r, err
+}
+
+// opened waits for the tab that an act on this one has opened, and says what it shows; empty
+// if there is none.
+func (t *tab) opened(ctx context.Context) string {
+	b := t.b
+	b.mu.Lock()
+	fresh := b.active
+	b.mu.Unlock()
+	if fresh == nil || fresh == t || fresh.opener != t.id {
+		return ""
+	}
+	fresh.settle(ctx)
+	fresh.remember(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if fresh.gone || fresh.asks() || fresh.url == "" {
+		return ""
+	}
+	return fmt.Sprintf(" The new tab shows “%s” (%s).", fresh.title, clip(fresh.url, 300))
 }

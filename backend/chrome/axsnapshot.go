@@ -232,7 +232,7 @@ func (r *reading) read(f *axFrame, n *axNode, depth int, above string) {
 	delete(f.nodes, n.NodeID)
 	role, name := n.Role.text(40), n.Name.text(maxName)
 	next := depth
-	if !n.Ignored && !silent[role] {
+	if !n.Ignored && (!silent[role] || n.has("focusable")) {
 		if r.node(f, n, role, name, depth, above) {
 			next = depth + 1
 			// A name or value that was said is not said again by the text it is made of.

@@ -280,31 +280,45 @@ func (t *tab) scrollBy(ctx context.Context, p computerParams) (result, error) {
 		}
 	}
 	x, y := at.center()
+	_ = t.ask(ctx, watchScrolls, nil, x, y)
 	r, err := t.acted(ctx, fmt.Sprintf("Scrolled by %g, %g.", bounded(p.DeltaX), bounded(p.DeltaY)), e, p.Ref, at, t.scroll(ctx,
 		x, y, p.DeltaX, p.DeltaY))
 	if err == nil {
 		// A page scrolls smoothly, so that it is not there yet.
-		_ = t.ask(ctx, scrolled, nil)
+		moved := true
+		_ = t.ask(ctx, scrolled, &moved)
 		if w, werr := t.where(ctx); werr == nil {
 			r.Page = w
 			r.Result += fmt.Sprintf(" The page is at %g, %g of %g×%g.", w.ScrollX, w.ScrollY, w.PageWidth, w.PageHeight)
+		}
+		if !moved {
+			r.Result += " Nothing moved: there is no more that way at this place."
 		}
 	}
 	return r, err
 }
 
-// scrolled waits until the page has stood still for five frames, at most a second.
+// watchScrolls begins to look whether something scrolls. What is within a frame or a shadow
+// root does so unseen, and counts as if it did.
+const watchScrolls = `(x, y) => {
+	const e = document.elementFromPoint(x, y);
+	globalThis.moved = !e || /-|^(i?frame|object|embed)$/.test(e.localName) || !!e.shadowRoot;
+	addEventListener("scroll", () => globalThis.moved = true, {capture: true, once: true});
+}`
+
+// scrolled waits until the page has stood still for five frames, at most a second, and says
+// whether something has moved.
 const scrolled = `() => new Promise(done => {
 	let last = "", still = 0;
 	const look = () => {
 		const at = scrollX + " " + scrollY;
 		still = at === last ? still + 1 : 0;
 		last = at;
-		if (still === 5) done();
+		if (still === 5) done(globalThis.moved !== false);
 		else requestAnimationFrame(look);
 	};
 	requestAnimationFrame(look);
-	setTimeout(done, 1000);
+	setTimeout(() => done(globalThis.moved !== false), 1000);
 })`
 
 func (t *tab) scrollTo(ctx context.Context, n int) (result, error) {

@@ -52,7 +52,8 @@ func (b *Browser) chooserOpened(e event) {
 	}
 	c := &chooser{core.BrowserChooser{Multiple: p.Mode == "selectMultiple"}, node{e.session, p.FrameID, p.BackendNodeID}}
 	t.chooser = c
-	b.note("The page asked for a file. Give it one with form_input: the ref of its file input, and a path in the workspace as value.")
+	b.note("The page asked for a file. Give it one with form_input: ref %d, and a path in the workspace as value.",
+		t.refs.number(ref{c.node, "button", "file input"}))
 	b.changed()
 	b.wg.Go(func() {
 		ctx, cancel := b.context(context.Background())

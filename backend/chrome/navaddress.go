@@ -3,6 +3,7 @@ package chrome
 import (
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"loop/backend/core"
@@ -48,6 +49,11 @@ func navAddress(given string) (string, error) {
 		return "", core.Fail(core.CodeForbidden, nil, "Addresses that begin with “"+clip(u.Scheme, 40)+":” are not opened in this browser.",
 			"Only http, https and about:blank are; serve a file over http to see it.")
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", core.Fail(core.CodeInvalid, err, "There is no port "+clip(port, 20)+".", "Ports are from 1 to 65535.")
+		}
+	}
 	if u.Hostname() == "" {
 		return "", core.Fail(core.CodeInvalid, nil, "The address “"+clip(given, 200)+"” names no host.", "Give an http or https address.")
 	}
@@ -84,10 +90,15 @@ var netWords = []struct{ code, words, remedy string }{
 		"%s could not be reached through Loop's proxy: it is private, does not exist, or was not allowed.",
 		"Only public sites and the agent's own container can be reached."},
 	{"ERR_PROXY_CONNECTION_FAILED", "Loop's proxy does not answer, so %s cannot be reached.", "Try again in a moment."},
-	{"ERR_INTERNET_DISCONNECTED", "The browser is set offline, so %s cannot be reached.", "Set the network emulation back."},
+	{"ERR_INTERNET_DISCONNECTED", "The browser has no network, so %s cannot be reached.",
+		"The person may have set it offline in the browser's pane; ask them."},
 	{"ERR_TOO_MANY_REDIRECTS", "%s redirects without end.", "Look at the server's redirects."},
 	{"ERR_UNSAFE_PORT", "The port in %s is one that browsers refuse.", "Serve on another port, such as 8080."},
 	{"ERR_BLOCKED", "The browser blocked %s.", "Open another address."},
+	{"ERR_INVALID_AUTH_CREDENTIALS", "%s wants a name and a password (HTTP 401).",
+		"Put them into the address, as in http://name:password@host/, or log in by the site's own page."},
+	{"ERR_HTTP_RESPONSE_CODE_FAILURE", "%s answered with an HTTP error and an empty page.",
+		"read_network_requests has its number; look at the server's log."},
 	{"ERR_ABORTED", "Loading %s was broken off: it was stopped, is a download, or gave no page (204).",
 		"Try again; fetch files with a command instead."},
 	{"ERR_INVALID_RESPONSE", "%s answered with something that is not HTTP.", "Check the port."},

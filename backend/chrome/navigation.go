@@ -138,6 +138,7 @@ func (t *tab) arrived(verb string, err error) (string, error) {
 	case t.dialog != nil:
 		return s + ". " + t.standing().Error(), nil
 	case err != nil:
+		t.endless = t.loading
 		return s + ". It still loads after 15 seconds; what is there already can be read.", nil
 	}
 	return s + ".", nil
@@ -243,7 +244,8 @@ func (t *tab) settle(ctx context.Context) {
 	before, files := t.navs, t.b.files.begun
 	t.b.mu.Unlock()
 	quiet := func() bool { return t.gone || t.crashed || t.dialog != nil || t.asks() }
-	err := t.b.until(short, func() bool { return quiet() || t.loading || t.requested || t.navs > before || t.b.files.begun > files })
+	loads := func() bool { return t.loading && !t.endless }
+	err := t.b.until(short, func() bool { return quiet() || loads() || t.requested || t.navs > before || t.b.files.begun > files })
 	if err != nil {
 		return
 	}
@@ -258,14 +260,17 @@ func (t *tab) settle(ctx context.Context) {
 	var stayed bool
 	_ = t.b.until(long, func() bool {
 		stayed = t.navs == before && t.b.files.begun == files
-		return quiet() || !t.loading && t.opening == nil
+		return quiet() || !loads() && t.opening == nil
 	})
 	if stayed { // a download begins a little after the navigation that came to it has ended
 		late, over := context.WithTimeout(long, 200*time.Millisecond)
 		defer over()
-		_ = t.b.until(late, func() bool { return quiet() || t.loading || t.b.files.begun > files })
+		_ = t.b.until(late, func() bool { return quiet() || loads() || t.b.files.begun > files })
 	}
-	_ = t.b.until(long, func() bool { return quiet() || !t.loading && !t.b.files.running(files) })
+	_ = t.b.until(long, func() bool { return quiet() || !loads() && !t.b.files.running(files) })
+	t.b.mu.Lock()
+	t.endless = t.loading && long.Err() != nil
+	t.b.mu.Unlock()
 }
 
 // scout looks after a tab's history and icon, one look at a time. The caller holds mu.

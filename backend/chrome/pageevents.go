@@ -100,7 +100,7 @@ func (b *Browser) navigated(e event) {
 		t.goesElsewhere(errMoved) // what is held was for the page before
 	}
 	t.icon = ""
-	t.requested, t.jammed = false, false
+	t.requested, t.jammed, t.endless = false, false, false
 	t.navs++
 	t.inARow = 0
 	if t.crashed {
@@ -171,7 +171,7 @@ func (b *Browser) loading(e event, on bool) {
 		b.scout(t) // also where the beginning was before the tab was attached
 	}
 	if t.loading != on {
-		t.loading, t.requested = on, t.requested && on
+		t.loading, t.requested, t.endless = on, t.requested && on, false
 		b.advance()
 	}
 }

@@ -25,7 +25,9 @@ type rig struct {
 func start(t testing.TB, o Options, args ...string) *rig {
 	t.Helper()
 	c := chrometest.Start(t, args...)
-	r := &rig{t: t, url: chrometest.Pages(t, "testdata/pages", map[string]http.HandlerFunc{"/download/": serveDownload}), cmd: c.Cmd}
+	r := &rig{t: t, url: chrometest.Pages(t, "testdata/pages", map[string]http.HandlerFunc{
+		"/download/": serveDownload, "/odd/": serveOdd,
+	}), cmd: c.Cmd}
 	var err error
 	if r.Browser, err = Open(t.Context(), c.Out, c.In, o); err != nil {
 		t.Fatal(err)

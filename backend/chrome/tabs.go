@@ -22,14 +22,16 @@ const (
 )
 
 // tab is one page. Its id is also that of its main frame. Fields are guarded by the
-// Browser's mu, but for id and session, which do not change.
+// Browser's mu, but for id, session and opener, which do not change.
 type tab struct {
 	b           *Browser
 	id, session string
+	opener      string // the id of the tab that opened it; empty for none
 
 	title, url, icon string
 	loading, crashed bool
 	requested        bool // the page is about to go somewhere
+	endless          bool // an action has waited in vain for it to load
 	back, forward    bool
 	gone             bool
 	loader           string // of the main document that was committed
@@ -226,7 +228,7 @@ func (b *Browser) attached(e event) {
 	}
 	t := &tab{
 		b: b, id: info.TargetID, session: p.SessionID, title: line(info.Title, maxTitle), url: clip(info.URL, maxURL),
-		frames: map[string]string{}, held: make(chan struct{}), group: group,
+		frames: map[string]string{}, held: make(chan struct{}), group: group, opener: info.OpenerID,
 	}
 	if i := slices.IndexFunc(b.tabs, func(o *tab) bool { return o.id == info.OpenerID }); i >= 0 {
 		t.site, t.letIn, t.letNext = b.tabs[i].site, b.tabs[i].letIn, b.tabs[i].letIn
@@ -326,8 +328,14 @@ func (b *Browser) detached(e event) {
 	b.tabs = slices.Delete(b.tabs, i, i+1)
 	if b.active == t {
 		b.active = nil
+		if o := slices.IndexFunc(b.tabs, func(o *tab) bool { return o.id == t.opener }); o >= 0 {
+			i = o // a window that asked something has its answer
+		}
 		if len(b.tabs) > 0 {
 			b.activate(b.tabs[min(i, len(b.tabs)-1)])
+			if t.leaving == 0 {
+				b.note("The tab “%s” has closed; “%s” (%s) is the active one now.", t.title, b.active.title, clip(b.active.url, 200))
+			}
 		}
 	}
 	b.advance()
