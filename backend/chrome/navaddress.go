@@ -67,12 +67,16 @@ func plainScheme(rest string) string {
 	if err != nil {
 		return "https"
 	}
-	name := strings.ToLower(u.Hostname())
-	if name == "localhost" || name == "127.0.0.1" || name == "::1" ||
-		strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "preview.") || name == "preview" {
+	if ownHost(u.Hostname()) || strings.HasPrefix(strings.ToLower(u.Hostname()), "preview.") {
 		return "http"
 	}
 	return "https"
+}
+
+// ownHost reports whether a name is one of the agent's own container.
+func ownHost(name string) bool {
+	name = strings.ToLower(name)
+	return name == "localhost" || name == "127.0.0.1" || name == "::1" || strings.HasSuffix(name, ".localhost") || name == "preview"
 }
 
 // netWords say what Chromium's errors of the network mean.

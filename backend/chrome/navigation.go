@@ -60,9 +60,12 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		IsDownload bool   `json:"isDownload"`
 	}
 	b.mu.Lock()
-	before, files := t.navs, b.files.begun
+	before, files, nth := t.navs, b.files.begun, b.opened
 	if address == "about:blank" { // which is not held
 		t.goesElsewhere(errMoved)
+	}
+	if host, _, err := siteOf(address); err == nil && !ownHost(host) {
+		b.withoutWorkers(t, true)
 	}
 	b.mu.Unlock()
 	asked, done := t.untilAsked(ctx)
@@ -89,11 +92,14 @@ func (b *Browser) navigate(ctx context.Context, t *tab, given string) (string, e
 		return "Moved within the page to " + address + ".", nil
 	}
 	err = b.until(ctx, func() bool { // another document than this one came where a page sends on at once
-		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading)
+		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.denied(nth) || t.navs > before && (t.crashed || !t.loading)
 	})
 	b.mu.Lock()
-	jammed := t.jammed && !t.gone
+	jammed, denied := t.jammed && !t.gone, t.navs == before && t.denied(nth)
 	b.mu.Unlock()
+	if denied {
+		return "", errAsked // with its answer
+	}
 	if jammed {
 		return b.navigateInstead(whole, t, given)
 	}
@@ -194,16 +200,19 @@ func (b *Browser) leaveFor(ctx context.Context, t *tab, verb, method string, par
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
 	b.mu.Lock()
-	before, files := t.navs, b.files.begun
+	before, files, nth := t.navs, b.files.begun, b.opened
 	b.mu.Unlock()
 	if err := t.patient(ctx, method, params, nil); err != nil {
 		return "", err
 	}
-	var file bool
+	var file, denied bool
 	err := b.until(ctx, func() bool {
-		file = t.navs == before && b.files.of(t.id, files) != nil
-		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading) || file
+		file, denied = t.navs == before && b.files.of(t.id, files) != nil, t.navs == before && t.denied(nth)
+		return t.gone || t.jammed || t.dialog != nil || t.asks() || t.navs > before && (t.crashed || !t.loading) || file || denied
 	})
+	if denied {
+		return "", errAsked // with its answer
+	}
 	if file {
 		return b.fetched(ctx, t, "The address", files)
 	}

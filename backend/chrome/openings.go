@@ -89,6 +89,7 @@ func (b *Browser) paused(e event) {
 	var p struct {
 		RequestID  string `json:"requestId"`
 		FrameID    string `json:"frameId"`
+		Loader     string `json:"networkId"`
 		Redirected string `json:"redirectedRequestId"`
 		Request    struct {
 			URL    string `json:"url"`
@@ -109,7 +110,7 @@ func (b *Browser) paused(e event) {
 		b.release(e.session, p.RequestID, true)
 		return
 	}
-	t.requested = false
+	t.requested, t.heldAs = false, p.Loader
 	if p.Redirected == "" {
 		t.byTool, t.sent = t.sent, false
 	}
@@ -150,6 +151,53 @@ func (b *Browser) paused(e event) {
 	}
 	o := &opening{t: t, url: p.Request.URL, host: host, site: site, sends: p.Request.Method != "GET", byTool: t.byTool, request: p.RequestID}
 	b.hold(o)
+}
+
+// withoutWorkers has a tab's pages come from the network, and not from the service workers
+// that a site has left in the profile: of those Chromium holds nothing. The caller holds mu.
+func (b *Browser) withoutWorkers(t *tab, on bool) {
+	if b.o.Opens != nil {
+		t.post("Network.setBypassServiceWorker", obj{"bypass": on})
+	}
+}
+
+// unasked reports whether a page came without having been held, which it should have been,
+// and has it replaced by one that is: Chromium has pages of service workers and of its memory.
+// Those of the site that was shown before are the same page to whoever decides. The caller
+// holds mu.
+func (b *Browser) unasked(t *tab, address, loader string) bool {
+	if b.o.Opens == nil || loader == t.heldAs {
+		return false
+	}
+	host, site, err := siteOf(address)
+	if err != nil || site == t.site || ownHost(host) {
+		return false
+	}
+	b.withoutWorkers(t, true)
+	t.setAside = address
+	t.refs.forget()
+	t.post(page.CommandNavigate, obj{"url": "about:blank"})
+	return true
+}
+
+// asideNow requests a page that was set aside, once an empty one has taken its place. The
+// caller holds mu.
+func (t *tab) asideNow(address string) bool {
+	to := t.setAside
+	if t.setAside = ""; to == "" || address != "about:blank" {
+		return false
+	}
+	t.url, t.title, t.site = address, "", ""
+	t.post(page.CommandNavigate, obj{"url": to})
+	return true
+}
+
+// denied reports whether a page for this tab was denied that was held after the nth. The
+// caller holds mu.
+func (t *tab) denied(nth int64) bool {
+	return slices.ContainsFunc(t.b.openings, func(o *opening) bool {
+		return o.t == t && o.nth > nth && o.over && o.err != nil && !errors.Is(o.err, errMoved)
+	})
 }
 
 // siteOf is the host of an http or https address, and the site that it belongs to.
@@ -427,9 +475,7 @@ func (b *Browser) answered(ctx context.Context, from moment, r result, err error
 // refusedAfter says that a tab was to go on to another page, which was denied. The caller
 // holds mu.
 func (b *Browser) refusedAfter(o *opening) bool {
-	return slices.ContainsFunc(b.openings, func(later *opening) bool {
-		return later.t == o.t && later.nth > o.nth && later.over && later.err != nil && !errors.Is(later.err, errMoved)
-	})
+	return o.t.denied(o.nth)
 }
 
 // unnote takes a note back that a result has already. The caller holds mu.

@@ -153,6 +153,11 @@ func serveSites(t *testing.T) *sites {
 			fmt.Fprintf(w, `<title>Links</title><h1>Links of %[1]s</h1><a href="%[2]s">go</a><a href="%[2]s" target="_blank">tab</a>
 				<form method="post" action="%[2]s"><input name="secret" value="s3cret"><button>send</button></form>
 				<button onclick="window.open('%[2]s')">popup</button>`, host, to)
+		case "/worker":
+			_, _ = w.Write([]byte(`<title>Worker</title><script>navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready).then(() => document.title = "ready", e => document.title = e)</script>`))
+		case "/sw.js":
+			w.Header().Set("Content-Type", oddAnswers["sw.js"][0])
+			_, _ = w.Write([]byte(oddAnswers["sw.js"][1]))
 		case "/frames":
 			to := r.URL.Query().Get("to")
 			fmt.Fprintf(w, `<title>Frames</title><iframe src="%[1]s" title="inner"></iframe><img src="%[1]s/pic.svg">`, to)
@@ -464,4 +469,47 @@ func TestManyNavigationsAreOneQuestion(t *testing.T) {
 	if s.had(t, "GET calm.test") {
 		t.Error("the site was reached although it was denied")
 	}
+}
+
+// TestNoPageComesPastTheQuestion has pages come that Chromium requests from nobody: made by a
+// service worker of a site that was allowed before, or kept from before.
+func TestNoPageComesPastTheQuestion(t *testing.T) {
+	t.Parallel()
+	d, s := newDoor(t), serveSites(t)
+	r := start(t, Options{Opens: d.opens}, append(ownNames, "--unsafely-treat-insecure-origin-as-secure="+s.url("work.test", ""))...)
+	d.says("work.test", nil)
+	d.says("start.test", nil)
+	d.says("localhost", nil)
+	made := s.url("work.test", "/made")
+	links := "/links?to=" + url.QueryEscape(made)
+	refused := func(what string, res core.BrowserResult) {
+		t.Helper()
+		if !strings.Contains(res.Result+res.Error, "The person denied opening it.") {
+			t.Errorf("%s: %q %q", what, res.Result, res.Error)
+		}
+		if page := r.must("read_page", nil).Result; strings.Contains(page, "made by a worker") || strings.Contains(page, "Hello from work.test") {
+			t.Errorf("%s: the page is %s", what, page)
+		}
+	}
+	r.must("navigate", obj{"url": s.url("work.test", "/worker")})
+	r.comes(`document.title`, "ready")
+	r.must("navigate", obj{"url": s.url("start.test", links)})
+	d.says("work.test", errNo)
+	refused("a tool", r.do("navigate", obj{"url": made}))
+	refused("back", r.do("go_back", nil))
+	// A page of the agent's own container has its workers, and leads to no page of another's.
+	for _, host := range []string{"start.test", "localhost"} {
+		r.must("navigate", obj{"url": s.url(host, links)})
+		refused("a link of "+host, r.click("go"))
+	}
+	d.says("work.test", nil)
+	r.must("navigate", obj{"url": s.url("localhost", links)})
+	r.click("go")
+	r.has(r.must("read_page", nil).Result, "Hello from work.test")
+	r.must("navigate", obj{"url": s.url("localhost", "/worker")})
+	r.comes(`document.title`, "ready")
+	r.must("navigate", obj{"url": s.url("localhost", "/made")})
+	r.has(r.must("read_page", nil).Result, "made by a worker")
+	r.must("reload", nil)
+	r.has(r.must("read_page", nil).Result, "made by a worker")
 }

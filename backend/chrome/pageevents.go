@@ -91,9 +91,13 @@ func (b *Browser) navigated(e event) {
 		return
 	}
 	t.chosen(t.chooser)
+	if p.Frame.Failed == "" && (t.asideNow(p.Frame.URL) || b.unasked(t, p.Frame.URL, p.Frame.LoaderID)) {
+		return
+	}
 	t.loader = p.Frame.LoaderID
 	t.url = clip(p.Frame.URL, maxURL)
-	if _, site, err := siteOf(cmp.Or(p.Frame.Failed, p.Frame.URL)); err == nil {
+	if host, site, err := siteOf(cmp.Or(p.Frame.Failed, p.Frame.URL)); err == nil {
+		b.withoutWorkers(t, !ownHost(host))
 		if t.site, t.letIn = site, t.letNext; p.Frame.Failed != "" {
 			t.site = ""
 		}

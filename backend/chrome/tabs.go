@@ -66,6 +66,8 @@ type tab struct {
 	interrupt context.CancelCauseFunc // ends the wait of the tool navigate
 	sent      bool                    // it is under way, and nothing was requested yet
 	byTool    bool                    // what was requested last is of that tool
+	heldAs    string                  // the loader of the document that was held last
+	setAside  string                  // the address of a page that came without being held
 }
 
 var (
@@ -259,6 +261,7 @@ func (b *Browser) prepareTab(t *tab) {
 	t.post("Emulation.setFocusEmulationEnabled", obj{"enabled": true})
 	t.post("Input.setInterceptDrags", obj{"enabled": true})
 	b.emulate(t)
+	b.withoutWorkers(t, true)
 }
 
 // prepareFrame turns on what is used of a frame with a session of its own.
