@@ -217,7 +217,8 @@ func (t *tab) tagOf(ctx context.Context, n node) string {
 	return clip(tag, 120)
 }
 
-const tagText = `const tag = e => e.tagName.startsWith(":") && e.parentElement ? tag(e.parentElement) : "<" + e.tagName.toLowerCase() + (e.id ? " id=" + String(e.id).slice(0, 40) : "") +
+const tagText = `const tag = e => e.tagName.startsWith(":") && e.parentElement ? tag(e.parentElement) :
+	"<" + e.tagName.toLowerCase() + (e.id ? " id=" + String(e.id).slice(0, 40) : "") +
 	(e.className && e.className.slice ? " class=" + e.className.slice(0, 60) : "") + ">";`
 
 // gotInstead says that a click on the element that is this would get to hit, empty if it

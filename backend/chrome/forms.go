@@ -54,7 +54,8 @@ const setValue = `function(value) {
 const choose = `function(values) {
 	const norm = s => String(s).trim().replace(/\s+/g, " ");
 	const all = Array.from(this.options), picked = [];
-	for (const v of this.multiple && values.length === 1 && values[0] === "" && !all.some(o => o.label === "") ? [] : values) {
+	const none = this.multiple && values.length === 1 && values[0] === "" && !all.some(o => o.label === "");
+	for (const v of none ? [] : values) {
 		const o = all.find(o => norm(o.label) === norm(v)) || all.find(o => norm(o.text) === norm(v)) || all.find(o => o.value === v)
 			|| all.find(o => norm(o.label).toLowerCase() === norm(v).toLowerCase());
 		if (!o || o.matches(":disabled")) return {ok: false, missing: v, have: all.filter(o => !o.matches(":disabled")).slice(0, 40).map(o => norm(o.label).slice(0, 80))};

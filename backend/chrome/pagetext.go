@@ -31,7 +31,8 @@ const frameText = `function(most, ...closed) {
 		if (n.nodeType === 3) {
 			const style = getComputedStyle(n.parentElement || n.getRootNode().host);
 			if (style.visibility !== "visible") return;
-			const s = style.whiteSpaceCollapse === "preserve" || style.whiteSpace.startsWith("pre") ? n.data : n.data.replace(/\s+/g, " ");
+			const kept = style.whiteSpaceCollapse === "preserve" || style.whiteSpace.startsWith("pre");
+			const s = kept ? n.data : n.data.replace(/\s+/g, " ");
 			out += /(^|\s)$/.test(out) ? s.replace(/^ /, "") : s;
 			return;
 		}
