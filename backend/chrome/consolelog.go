@@ -73,16 +73,73 @@ func (s *callFrames) source() string {
 	return fmt.Sprintf("%s:%d", clip(s.CallFrames[0].URL, 250), s.CallFrames[0].LineNumber+1)
 }
 
+// shown is a value that a page has given to its console.
+type shown struct {
+	remote
+	Preview *struct {
+		Properties []struct{ Name, Value, Type string }
+		Overflow   bool
+	}
+}
+
+func (a shown) text() string {
+	var s string
+	switch {
+	case a.Type == "string" && json.Unmarshal(a.Value, &s, loose) == nil:
+		return s
+	case a.Preview != nil && a.Subtype != "error" && a.Subtype != "node":
+		members := make([]string, 0, len(a.Preview.Properties)+1)
+		for _, m := range a.Preview.Properties {
+			members = append(members, m.Name+": "+m.Value)
+		}
+		if a.Preview.Overflow {
+			members = append(members, "…")
+		}
+		return a.Description + " {" + strings.Join(members, ", ") + "}"
+	case a.UnserializableValue != "":
+		return a.UnserializableValue
+	case a.Description != "":
+		return a.Description
+	case len(a.Value) > 0:
+		return string(a.Value)
+	}
+	return a.Type
+}
+
+// filledIn puts words in the places that the first of them has for them, such as %s. Those
+// that say how text looks are left out.
+func filledIn(words []string) []string {
+	format, rest := words[0], words[1:]
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(format, "%")
+		out.WriteString(before)
+		if !found {
+			break
+		}
+		switch {
+		case after == "":
+			out.WriteByte('%')
+		case after[0] == '%':
+			out.WriteByte('%')
+			after = after[1:]
+		case strings.IndexByte("sdifoOc", after[0]) >= 0 && len(rest) > 0:
+			if after[0] != 'c' {
+				out.WriteString(rest[0])
+			}
+			rest, after = rest[1:], after[1:]
+		default:
+			out.WriteByte('%')
+		}
+		format = after
+	}
+	return append([]string{out.String()}, rest...)
+}
+
 func (b *Browser) consoleCalled(e event) {
 	var p struct {
-		Type string
-		Args []struct {
-			remote
-			Preview *struct {
-				Properties []struct{ Name, Value, Type string }
-				Overflow   bool
-			}
-		}
+		Type       string
+		Args       []shown
 		Timestamp  float64
 		StackTrace *callFrames
 	}
@@ -92,39 +149,18 @@ func (b *Browser) consoleCalled(e event) {
 	if p.Type == "clear" {
 		return // what a page has said stays readable for whoever looks later
 	}
-	var text strings.Builder
-	for i, a := range p.Args {
-		if i > 0 {
-			text.WriteByte(' ')
-		}
-		if text.Len() > maxLine {
+	words := make([]string, 0, len(p.Args))
+	size := 0
+	for _, a := range p.Args {
+		if size > maxLine {
 			break
 		}
-		var s string
-		switch {
-		case a.Type == "string" && json.Unmarshal(a.Value, &s, loose) == nil:
-			text.WriteString(s)
-		case a.Preview != nil && a.Subtype != "error" && a.Subtype != "node":
-			text.WriteString(a.Description + " {")
-			for j, m := range a.Preview.Properties {
-				if j > 0 {
-					text.WriteString(", ")
-				}
-				text.WriteString(m.Name + ": " + m.Value)
-			}
-			if a.Preview.Overflow {
-				text.WriteString(", …")
-			}
-			text.WriteByte('}')
-		case a.UnserializableValue != "":
-			text.WriteString(a.UnserializableValue)
-		case a.Description != "":
-			text.WriteString(a.Description)
-		case len(a.Value) > 0:
-			text.Write(a.Value)
-		default:
-			text.WriteString(a.Type)
-		}
+		w := a.text()
+		size += len(w)
+		words = append(words, w)
+	}
+	if len(p.Args) > 1 && p.Args[0].Type == "string" {
+		words = filledIn(words)
 	}
 	level := p.Type
 	switch level {
@@ -134,7 +170,7 @@ func (b *Browser) consoleCalled(e event) {
 	default:
 		level = "log"
 	}
-	b.logLine(e, level, text.String(), p.StackTrace.source(), p.Timestamp)
+	b.logLine(e, level, strings.Join(words, " "), p.StackTrace.source(), p.Timestamp)
 }
 
 func (b *Browser) exceptionThrown(e event) {

@@ -67,7 +67,11 @@ func (e *evaluated) thrown() error {
 	if strings.Contains(s, "Execution was terminated") {
 		return core.Fail(core.CodeTimeout, nil, "The script did not end within 10 seconds and was stopped.", "Do less at a time.")
 	}
-	return core.Fail(core.CodeInvalid, nil, "The script failed: "+clip(s, 2000)+".", "")
+	remedy := ""
+	if strings.Contains(s, "Illegal return statement") {
+		remedy = "Leave “return” out: the value of the last expression is what you get."
+	}
+	return core.Fail(core.CodeInvalid, nil, "The script failed: "+clip(s, 2000)+".", remedy)
 }
 
 // describeValue makes text out of whatever an expression gave, cut where it is made.
@@ -75,21 +79,26 @@ const describeValue = `function(most) {
 	const cut = s => s.length > most ? s.slice(0, most) + "… (" + s.length + " characters in all)" : s;
 	const v = this;
 	try {
-		if (typeof v === "function") return cut(String(v));
+		if (typeof v === "function" || Object(v) instanceof Symbol || v instanceof RegExp) return cut(v.toString());
+		if (v instanceof Document) return cut(v.documentElement ? v.documentElement.outerHTML : "");
 		if (v instanceof Element) return cut(v.outerHTML);
 		if (v instanceof Node) return cut(v.nodeName + ": " + v.textContent);
 		if (v instanceof Error) return cut(v.stack || String(v));
-		const seen = new WeakSet(); let left = 20000;
-		const s = JSON.stringify(v, (k, x) => {
+		const path = []; let left = 20000;
+		const s = JSON.stringify(v, function(k, x) {
 			if (--left < 0) return undefined;
 			if (typeof x === "bigint") return x + "n";
 			if (typeof x === "function") return "[function " + x.name + "]";
 			if (typeof x === "string" && x.length > most) return x.slice(0, most) + "…";
 			if (x && typeof x === "object") {
-				if (seen.has(x)) return "[seen above]";
-				seen.add(x);
-				if (x instanceof Map) return {map: Array.from(x).slice(0, 1000)};
-				if (x instanceof Set) return {set: Array.from(x).slice(0, 1000)};
+				while (path.length && path[path.length - 1] !== this) path.pop();
+				if (path.includes(x)) return "[seen above]";
+				path.push(x);
+				let as = null;
+				if (x instanceof Map) as = {map: Array.from(x).slice(0, 1000)};
+				if (x instanceof Set) as = {set: Array.from(x).slice(0, 1000)};
+				if (as) { path.push(as); return as }
+				if (x instanceof RegExp) return String(x);
 				if (typeof Node !== "undefined" && x instanceof Node) return "<" + x.nodeName.toLowerCase() + (x.id ? " id=" + x.id : "") + ">";
 				if (typeof Window !== "undefined" && x instanceof Window) return "[window]";
 			}
@@ -121,6 +130,9 @@ func (b *Browser) evaluate(ctx context.Context, t *tab, expression string) (stri
 	if err != nil {
 		return "", err
 	}
+	if x := got.ExceptionDetails; x != nil && x.Exception != nil && x.Exception.ObjectID != "" && x.Exception.Subtype != "error" {
+		x.Exception.Description = x.Text + " " + t.described(ctx, *x.Exception, 2000) // “Object” would say little
+	}
 	if err := got.thrown(); err != nil {
 		return "", err
 	}
@@ -145,18 +157,19 @@ func (b *Browser) evaluate(ctx context.Context, t *tab, expression string) (stri
 	case r.ObjectID == "":
 		return clip(string(r.Value), maxValue), nil
 	}
+	return clip(t.described(ctx, r, maxValue), 4*maxValue), nil
+}
+
+// described is an object of the page as text. One that cannot be shown is named.
+func (t *tab) described(ctx context.Context, r remote, most int) string {
 	var text evaluated
-	if err := t.run(ctx, runtime.CommandCallFunctionOn, obj{
-		"objectId": r.ObjectID, "functionDeclaration": describeValue, "returnByValue": true,
-		"arguments": []obj{{"value": maxValue}},
-	}, &text); err != nil {
-		return "", err
-	}
 	var s string
-	if err := json.Unmarshal(text.Result.Value, &s, loose); err != nil {
-		return clip(r.Description, maxValue), nil // a value that cannot be shown is named
+	if err := t.run(ctx, runtime.CommandCallFunctionOn, obj{
+		"objectId": r.ObjectID, "functionDeclaration": describeValue, "returnByValue": true, "arguments": []obj{{"value": most}},
+	}, &text); err != nil || json.Unmarshal(text.Result.Value, &s, loose) != nil {
+		return clip(r.Description, most)
 	}
-	return clip(s, 4*maxValue), nil
+	return s
 }
 
 // run is a command that runs a script of an agent's. One that does not end is ended.

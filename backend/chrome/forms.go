@@ -58,7 +58,8 @@ const choose = `function(values) {
 	for (const v of none ? [] : values) {
 		const o = all.find(o => norm(o.label) === norm(v)) || all.find(o => norm(o.text) === norm(v)) || all.find(o => o.value === v)
 			|| all.find(o => norm(o.label).toLowerCase() === norm(v).toLowerCase());
-		if (!o || o.matches(":disabled")) return {ok: false, missing: v, have: all.filter(o => !o.matches(":disabled")).slice(0, 40).map(o => norm(o.label).slice(0, 80))};
+		if (!o || o.matches(":disabled")) return {ok: false, missing: v,
+			have: all.filter(o => !o.matches(":disabled")).slice(0, 40).map(o => norm(o.label).slice(0, 80))};
 		picked.push(o);
 	}
 	this.focus();

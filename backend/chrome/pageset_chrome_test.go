@@ -199,3 +199,64 @@ func TestEveryKindOfField(t *testing.T) {
 	}
 	r.must("computer", obj{"action": "key", "text": "ctrl+z"})
 }
+
+// TestDragsOfEveryKind drags by the page's drag and drop, also between frames of two sites, by
+// pointer events, in fields, over words and on a canvas.
+func TestDragsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{})
+	for _, c := range []struct {
+		from, to         [2]int
+		expression, want string
+	}{
+		{[2]int{40, 30}, [2]int{230, 30}, `said.slice(1).join()`, "dropped wordsmine on drop,end move"},
+		{[2]int{70, 30}, [2]int{90, 30}, `said.slice(1).join()`, "dropped wordsmine on near,end move"},
+		{[2]int{40, 30}, [2]int{330, 30}, `said.slice(1).join()`, "end none"},
+		{[2]int{40, 30}, [2]int{450, 40}, `said[1]`, "dropped in frame words"},
+		{[2]int{450, 120}, [2]int{230, 30}, `said[1]`, "dropped from frame on drop"},
+		{[2]int{450, 120}, [2]int{450, 40}, `said.slice(1).join()`, "dropped in frame from frame,ended copy"},
+		{[2]int{40, 120}, [2]int{140, 160}, `said.slice(1).join()`, "pointer at 110,140"},
+		{[2]int{18, 210}, [2]int{110, 210}, `slide.value > 40 && slide.value < 60`, "true"},
+		{[2]int{12, 240}, [2]int{75, 240}, `getSelection().toString().trim()`, "select"},
+		{[2]int{30, 300}, [2]int{150, 330}, `dots > 7`, "true"},
+		{[2]int{305, 258}, [2]int{305, 300}, `sort.innerText.replace(/\n/g, "")`, "BCA"},
+	} {
+		r.open("drags.html")
+		r.comes(`said[0]`, "in")
+		r.must("computer", obj{"action": "left_click_drag", "start_x": c.from[0], "start_y": c.from[1], "x": c.to[0], "y": c.to[1]})
+		r.comes(c.expression, c.want)
+	}
+	for _, c := range [][2]string{{"double_click", "select"}, {"triple_click", "select these words"}} {
+		r.must("computer", obj{"action": c[0], "x": 30, "y": 240})
+		r.comes(`getSelection().toString().trim()`, c[1])
+	}
+	r.fails("needs start_x, start_y, x and y", "computer", obj{"action": "left_click_drag", "x": 4, "y": 3})
+	r.fails("outside of the viewport", "computer", obj{"action": "left_click_drag", "start_x": -4, "start_y": 1, "x": 4, "y": 3})
+}
+
+// TestWhatScriptsAndConsolesSay has values of every kind shown as an agent can use them.
+func TestWhatScriptsAndConsolesSay(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{})
+	r.open("hang.html")
+	for expression, want := range map[string]string{
+		`return 1`: "Illegal return statement. Leave “return” out", `throw {code: 7}`: `Uncaught {"code":7}`, `throw null`: "Uncaught null",
+		`Promise.reject({why: "no"})`: `{"why":"no"}`, `Symbol("s")`: "Symbol(s)", `/x/g`: "/x/g", `document`: "<html>", `[/a/, new Map([[1, {a: /b/}]])]`: `["/a/",{"map":[[1,{"a":"/b/"}]]}]`,
+		`(() => { const s = {x: 1}; return {p: s, q: s} })()`:                            `{"p":{"x":1},"q":{"x":1}}`,
+		`(() => { const a = {n: 1}; a.self = a; return [a, a] })()`:                      `[{"n":1,"self":"[seen above]"},{"n":1,"self":"[seen above]"}]`,
+		`(() => { let a = {}; for (let i = 0; i < 60; i++) a = {a, b: a}; return a })()`: "{",
+		`new Proxy({}, {ownKeys() { throw 2 }})`:                                         "[object Object]: 2", `({get x() { throw new Error("own") }})`: "Error: own",
+		`const v = await fetch("/data.json"); await v.json()`: `{"ok":true}`, `-0`: "-0", `[undefined, 2n]`: `[null,"2n"]`, `// nothing`: "undefined",
+	} {
+		if res := r.do("evaluate", obj{"expression": expression}); !strings.Contains(res.Result+res.Error, want) {
+			t.Errorf("%s gives %q %q, want %q", expression, clip(res.Result, 300), res.Error, want)
+		}
+	}
+	r.eval(`console.log("%s is %d%% of %o %c!", "it", 7, {a: 1}, "color: red", "more"); console.warn("50% of", 2); console.error("%s"); 0`)
+	said := r.must("read_console_messages", nil).Result
+	for _, part := range []string{"[log] it is 7% of Object {a: 1} ! more\n", "[warning] 50% of 2\n", "[error] %s"} {
+		r.has(said, part)
+	}
+	r.fails("“onlyErrors” has to be true or false", "read_console_messages", obj{"onlyErrors": "yes"})
+	r.fails("The limit is less than 1.", "read_network_requests", obj{"limit": 0})
+}

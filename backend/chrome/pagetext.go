@@ -44,7 +44,10 @@ const frameText = `function(most, ...closed) {
 		if (apart) block();
 		const root = under(n);
 		if (!beside.has(n)) out += n.innerText ?? n.textContent;
-		else for (const c of root ? root.childNodes : n.localName === "slot" && n.assignedNodes().length ? n.assignedNodes() : n.childNodes) walk(c);
+		else {
+			const filled = n.localName === "slot" ? n.assignedNodes() : [];
+			for (const c of root ? root.childNodes : filled.length ? filled : n.childNodes) walk(c);
+		}
 		if (apart) block();
 	};
 	if (!body) out = (document.documentElement || {}).textContent || "";

@@ -190,33 +190,53 @@ func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton,
 }
 
 // dragFromTo drags with the left button, by the page's own drag and drop if it has one.
-func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) error {
-	steps := []func(p *pointer) []command{
-		func(p *pointer) []command { return p.moveTo(fromX, fromY, 0) },
-		func(p *pointer) []command { return p.press(fromX, fromY, input.MouseButtonLeft, 1, 0) },
-	}
-	const pieces = 8
-	for i := 1; i <= pieces; i++ {
-		f := float64(i) / pieces
-		steps = append(steps, func(p *pointer) []command { return p.moveTo(fromX+(toX-fromX)*f, fromY+(toY-fromY)*f, 0) })
-	}
-	steps = append(steps,
-		func(p *pointer) []command { return p.moveTo(toX, toY, 0) }, // a drag begun by the last piece enters here
-		func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
-	for i, s := range steps {
-		if err := t.perform(ctx, s); err != nil {
+func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (err error) {
+	defer func() {
+		if err != nil {
 			t.b.mu.Lock()
 			t.pointer.lost()
 			t.b.mu.Unlock()
-			return err
 		}
-		if i == 3 { // Chromium tells of a drag after it answered the move that began it
+	}()
+	err = t.perform(ctx, func(p *pointer) []command {
+		return append(p.moveTo(fromX, fromY, 0), p.press(fromX, fromY, input.MouseButtonLeft, 1, 0)...)
+	})
+	const pieces = 8
+	in := ""
+	for i := 1; i <= pieces+1 && err == nil; i++ { // a drag begun by the last piece enters after it
+		f := min(float64(i)/pieces, 1)
+		x, y := fromX+(toX-fromX)*f, fromY+(toY-fromY)*f
+		now := t.draggedInto(ctx, x, y)
+		err = t.perform(ctx, func(p *pointer) []command {
+			p.over = p.over && now == in
+			return p.moveTo(x, y, 0)
+		})
+		in = now
+		if i == 2 { // Chromium tells of a drag after it answered the move that began it
 			short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 			_ = t.b.until(short, func() bool { return t.pointer.drag != nil })
 			cancel()
 		}
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return t.perform(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
+}
+
+// draggedInto is the session of the frame at a place, which a drag has to enter like a page.
+func (t *tab) draggedInto(ctx context.Context, x, y float64) string {
+	t.b.mu.Lock()
+	frames := len(t.frames)
+	t.b.mu.Unlock()
+	if frames == 0 {
+		return t.session
+	}
+	path, err := t.nodesAt(ctx, x, y, false)
+	if err != nil || len(path) == 0 {
+		return t.session
+	}
+	return path[len(path)-1].session
 }
 
 // isDialog reports whether an act ended in a dialog, which is then what it came to.
