@@ -39,6 +39,12 @@ def tcp(host, port):
             while chunk := s.recv(4096): got += chunk
         except OSError: pass
         return "CDP" if b"webSocketDebuggerUrl" in got else "open %r" % got[:80]
+def udp(host, port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(3)
+        s.connect((host, port))
+        s.send(b"x")
+        return "open %r" % s.recv(10)
 def proxied(url):
     with socket.create_connection(("127.0.0.1", 8223), 3) as s:
         s.settimeout(5)
@@ -58,6 +64,7 @@ def found(name):
     p = subprocess.run(["find", "/", "-name", "proc", "-prune", "-o", "-name", name, "-print"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return "open %s" % p.stdout.decode() if p.stdout else "no: not there"
 for h, p in todo.get("tcp", []): attempt("%s:%d" % (h, p), lambda: tcp(h, p))
+for h, p in todo.get("udp", []): attempt("udp %s:%d" % (h, p), lambda: udp(h, p))
 for n in todo.get("unix", []): attempt(n, lambda: unix(n))
 for f, how in todo.get("open", []): attempt(f, lambda: opened(f, how))
 for n in todo.get("find", []): attempt("find " + n, lambda: found(n))
@@ -68,6 +75,7 @@ print(json.dumps(out))
 // accessible is what a probe is to try.
 type accessible struct {
 	TCP     [][2]any    `json:"tcp,omitempty"`
+	UDP     [][2]any    `json:"udp,omitempty"`  // which answer
 	Unix    []string    `json:"unix,omitempty"` // @name has no file
 	Open    [][2]string `json:"open,omitempty"`
 	Find    []string    `json:"find,omitempty"` // names of files
