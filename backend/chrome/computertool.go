@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -130,6 +131,17 @@ func described(e *ref, n int, x, y float64) string {
 	return fmt.Sprintf("(%g, %g)", x, y)
 }
 
+// called is an element as results name it. A page may have given it another name since it
+// was read, as lists do that use their rows again.
+func (t *tab) called(ctx context.Context, n int, e *ref) string {
+	was := e.name
+	if role, name, err := t.spoken(ctx, e.node); err == nil && role != "" && name != was {
+		e.role, e.name = role, name
+		return fmt.Sprintf("ref %d (%s “%s”, which was “%s” when it was read)", n, role, name, was)
+	}
+	return described(e, n, 0, 0)
+}
+
 func (t *tab) clickOn(ctx context.Context, n int, px, py *float64, button input.MouseButton, count int, done string) (result, error) {
 	_, at, e, err := t.aim(ctx, n, px, py)
 	if err != nil {
@@ -142,9 +154,13 @@ func (t *tab) clickOn(ctx context.Context, n int, px, py *float64, button input.
 		}
 	}
 	x, y := at.center()
-	what := done + " " + described(e, n, x, y) + "."
+	on := described(nil, 0, x, y)
+	if e != nil {
+		on = t.called(ctx, n, e)
+	}
+	what := done + " " + on + "."
 	if over != "" {
-		what = fmt.Sprintf("%s at the place of %s, but %s, which got the click.", done, described(e, n, x, y), over)
+		what = fmt.Sprintf("%s at the place of %s, but %s, which got the click.", done, on, over)
 	}
 	return t.acted(ctx, what, e, n, at, t.click(ctx, x, y, button, count, 0))
 }
@@ -242,7 +258,8 @@ func (t *tab) typeText(ctx context.Context, text string) (result, error) {
 		return say("The prompt is answered with “%s” when key Enter accepts it.", clip(text, 200)), nil
 	}
 	t.b.mu.Unlock()
-	return t.acted(ctx, fmt.Sprintf("Typed %d characters.", len([]rune(text))), nil, 0, box{}, t.write(ctx, text))
+	n := len([]rune(text))
+	return t.acted(ctx, fmt.Sprintf("Typed %d character%s.", n, map[bool]string{false: "s"}[n == 1]), nil, 0, box{}, t.write(ctx, text))
 }
 
 // pressKey presses a key, or answers the dialog that the page shows.
@@ -281,7 +298,9 @@ func (t *tab) scrollBy(ctx context.Context, p computerParams) (result, error) {
 		}
 	}
 	x, y := at.center()
-	_ = t.ask(ctx, watchScrolls, nil, x, y)
+	if err := t.ask(ctx, watchScrolls, nil, x, y); errors.Is(err, context.DeadlineExceeded) {
+		return result{}, err
+	}
 	r, err := t.acted(ctx, fmt.Sprintf("Scrolled by %g, %g.", bounded(p.DeltaX), bounded(p.DeltaY)), e, p.Ref, at, t.scroll(ctx,
 		x, y, p.DeltaX, p.DeltaY))
 	if err == nil {

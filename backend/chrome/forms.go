@@ -95,7 +95,7 @@ func (b *Browser) formInput(ctx context.Context, t *tab, n int, value string) (s
 	if err := t.askNode(ctx, e.node, describeField, &f); err != nil {
 		return "", goneOr(err, n)
 	}
-	what := fmt.Sprintf("ref %d (%s “%s”)", n, e.role, e.name)
+	what := t.called(ctx, n, &e)
 	if f.Elsewhere {
 		if e.node, err = t.related(ctx, e.node, `function() {`+fieldOf+` return fieldOf(this) }`); err != nil {
 			return "", goneOr(err, n)

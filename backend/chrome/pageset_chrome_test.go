@@ -260,3 +260,39 @@ func TestWhatScriptsAndConsolesSay(t *testing.T) {
 	r.fails("“onlyErrors” has to be true or false", "read_console_messages", obj{"onlyErrors": "yes"})
 	r.fails("The limit is less than 1.", "read_network_requests", obj{"limit": 0})
 }
+
+// TestWhatMovesUnderTheHand acts on what scrolls smoothly, moves, and is used again for
+// something else, in a page that has its own ideas of the language.
+func TestWhatMovesUnderTheHand(t *testing.T) {
+	t.Parallel()
+	r := start(t, Options{})
+	r.open("moving.html")
+	at := r.refs()
+	for _, c := range []struct{ name, says, title string }{
+		{"Bottom", "Clicked ref", "bottom"}, {"Top", "Clicked ref", "top"}, {"Animated", "Clicked ref", "caught"},
+		{"Play", "(button “Play”).", "Pause"}, {"Play", "(button “Pause”, which was “Play” when it was read).", "Play"}, {"Row 3", "Clicked ref", "Row 3"},
+	} {
+		r.has(r.must("computer", obj{"action": "click", "ref": at[c.name]}).Result, c.says)
+		r.comes(`document.title`, c.title)
+	}
+	r.must("form_input", obj{"ref": at["Code"], "value": "x"})
+	r.must("computer", obj{"action": "scroll", "ref": at["List"], "delta_y": 1000})
+	r.comes(`list.scrollTop > 900`, "true")
+	r.has(r.must("computer", obj{"action": "click", "ref": at["Row 3"]}).Result, "which was “Row 3” when it was read).")
+	// A page that asks is left by its tab, and the others go on.
+	r.click("Later")
+	r.waitFor("the dialog", func() bool { _, open := r.Dialog(); return open })
+	r.fails("shows a dialog", "screenshot", nil)
+	r.must("new_tab", obj{"url": r.url + "/form.html"})
+	r.must("close_tab", obj{"target_id": r.Tabs()[0].ID})
+	r.has(r.must("list_tabs", nil).Result, "* ")
+	// Keys go to the frame that has the focus, of whatever site.
+	r.open("nest.html")
+	r.comes(`loaded`, "3")
+	r.must("computer", obj{"action": "click", "ref": r.refs()["Field 2"]})
+	r.must("computer", obj{"action": "type", "text": "Abc"})
+	r.comes(`document.title`, "typed 2 Abc")
+	r.must("computer", obj{"action": "key", "text": "ctrl+a"})
+	r.must("computer", obj{"action": "type", "text": "d"})
+	r.comes(`document.title`, "typed 2 d")
+}

@@ -144,16 +144,10 @@ const textLook = `function() {
 
 // target describes an element for whoever points at it, and gives it a ref.
 func (t *tab) target(ctx context.Context, n node) (result, error) {
-	var got struct {
-		Nodes []*axNode `json:"nodes"`
-	}
-	if err := t.callIn(ctx, n.session, "Accessibility.getPartialAXTree", obj{"backendNodeId": n.backend,
-		"fetchRelatives": false}, &got); err != nil {
-		return result{}, err
-	}
 	to := &core.BrowserTarget{}
-	if len(got.Nodes) > 0 && got.Nodes[0] != nil {
-		to.Role, to.Name = got.Nodes[0].Role.text(40), got.Nodes[0].Name.text(maxName)
+	var err error
+	if to.Role, to.Name, err = t.spoken(ctx, n); err != nil {
+		return result{}, err
 	}
 	var css string
 	if err := t.askNode(ctx, n, selector, &css); err != nil {
@@ -173,6 +167,21 @@ func (t *tab) target(ctx context.Context, n node) (result, error) {
 	t.boxes(ctx, e)
 	to.X, to.Y, to.Width, to.Height = e[0].X, e[0].Y, e[0].Width, e[0].Height
 	return result{Target: to}, nil
+}
+
+// spoken is the role and the name that an element has now.
+func (t *tab) spoken(ctx context.Context, n node) (role, name string, err error) {
+	var got struct {
+		Nodes []*axNode `json:"nodes"`
+	}
+	if err := t.callIn(ctx, n.session, "Accessibility.getPartialAXTree", obj{"backendNodeId": n.backend,
+		"fetchRelatives": false}, &got); err != nil {
+		return "", "", err
+	}
+	if len(got.Nodes) > 0 && got.Nodes[0] != nil {
+		role, name = got.Nodes[0].Role.text(40), got.Nodes[0].Name.text(maxName)
+	}
+	return role, name, nil
 }
 
 // relative is an action that goes from an element to one near it.
