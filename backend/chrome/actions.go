@@ -169,7 +169,7 @@ func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResu
 	stood := before != nil && before.dialog != nil
 	from := moment{b.opened, b.attaches}
 	if !act.aside {
-		b.acting = &a
+		b.acting, b.actSeq = &a, b.seq
 	}
 	b.mu.Unlock()
 	r, err := act.run(ctx, b, jsontext.Value(a.Params))

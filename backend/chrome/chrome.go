@@ -76,6 +76,7 @@ type Browser struct {
 	notes    []string         // for the next result
 	files    downloadList
 	seq      int64 // of console lines and requests
+	actSeq   int64 // seq when the action under way began
 
 	own      map[string]string   // tabs of a person's Chromium that are of here, with their group
 	closing  bool                // tabs are closed, and none is opened

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	loadPatience = 15 * time.Second // for a page to load, before an action says that it still does
-	hangPatience = 2 * time.Second  // for a page that is left to answer, before its script is ended
-	maxIcon      = 12 << 10         // bytes of a favicon; as a data: URL it is a third longer
+	loadPatience  = 15 * time.Second        // for a page to load, before an action says that it still does
+	fetchPatience = 1500 * time.Millisecond // for what scripts ask for because of an act
+	hangPatience  = 2 * time.Second         // for a page that is left to answer, before its script is ended
+	maxIcon       = 12 << 10                // bytes of a favicon; as a data: URL it is a third longer
 )
 
 // leave says for the time of an action that a page may ask nothing. It dismisses what the
@@ -256,6 +257,7 @@ func (t *tab) settle(ctx context.Context) {
 	loads := func() bool { return t.loading && !t.endless }
 	err := t.b.until(short, func() bool { return quiet() || loads() || t.requested || t.navs > before || t.b.files.begun > files })
 	if err != nil {
+		t.settleFetches(ctx, quiet)
 		return
 	}
 	begun, stop := context.WithTimeout(ctx, time.Second)
@@ -280,6 +282,29 @@ func (t *tab) settle(ctx context.Context) {
 	t.b.mu.Lock()
 	t.endless = t.loading && long.Err() != nil
 	t.b.mu.Unlock()
+}
+
+// settleFetches waits for the answers to what an act has made scripts ask for, and until the
+// page has drawn what they make of them: pages that change without a navigation do so.
+func (t *tab) settleFetches(ctx context.Context, quiet func() bool) {
+	b := t.b
+	b.mu.Lock()
+	since := b.actSeq
+	t.fetchWaits = t.network.fetching(since)
+	waits := t.fetchWaits
+	b.mu.Unlock()
+	if !waits {
+		return
+	}
+	short, cancel := context.WithTimeout(ctx, fetchPatience)
+	defer cancel()
+	err := b.until(short, func() bool { return quiet() || !t.network.fetching(since) })
+	b.mu.Lock()
+	t.fetchWaits = false
+	b.mu.Unlock()
+	if err == nil {
+		_ = t.ask(short, `() => new Promise(r => { requestAnimationFrame(() => setTimeout(r)); setTimeout(r, 100) })`, nil)
+	}
 }
 
 // scout looks after a tab's history and icon, one look at a time. The caller holds mu.

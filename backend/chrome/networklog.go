@@ -3,6 +3,7 @@ package chrome
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,21 @@ type exchange struct {
 	core.BrowserRequest
 	id    string
 	began float64 // s, by Chromium's clock
+	over  bool
+}
+
+// fetching reports whether scripts of the page wait for an answer to what they have asked
+// since the one numbered after.
+func (n *networkLog) fetching(after int64) bool {
+	for _, x := range slices.Backward(n.list) {
+		if x.Seq <= after {
+			return false
+		}
+		if !x.over && (x.Kind == "fetch" || x.Kind == "xhr") {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *networkLog) add(x *exchange) {
@@ -154,7 +170,8 @@ func (b *Browser) loadingFinished(e event) {
 	if !b.decode(e, &p) {
 		return
 	}
-	b.withExchange(e, p.RequestID, func(_ *tab, x *exchange) {
+	b.withExchange(e, p.RequestID, func(t *tab, x *exchange) {
+		b.answeredFetch(t, x)
 		x.Bytes, x.Millis = int64(min(max(p.EncodedDataLength, 0), 1e15)), millis(p.Timestamp-x.began)
 	})
 }
@@ -170,7 +187,8 @@ func (b *Browser) loadingFailed(e event) {
 	if !b.decode(e, &p) {
 		return
 	}
-	b.withExchange(e, p.RequestID, func(_ *tab, x *exchange) {
+	b.withExchange(e, p.RequestID, func(t *tab, x *exchange) {
+		b.answeredFetch(t, x)
 		x.Error, x.Millis = clip(p.ErrorText, 200), millis(p.Timestamp-x.began)
 		switch {
 		case p.Canceled:
@@ -179,6 +197,13 @@ func (b *Browser) loadingFailed(e event) {
 			x.Error = "blocked: " + clip(p.BlockedReason, 100)
 		}
 	})
+}
+
+// answeredFetch notes that an exchange is over. The caller holds mu.
+func (b *Browser) answeredFetch(t *tab, x *exchange) {
+	if x.over = true; t.fetchWaits {
+		b.advance()
+	}
 }
 
 func (b *Browser) webSocketCreated(e event) {

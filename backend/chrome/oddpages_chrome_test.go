@@ -46,6 +46,11 @@ func serveOdd(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	case "500":
 		w.WriteHeader(http.StatusInternalServerError)
+	case "late":
+		select {
+		case <-time.After(700 * time.Millisecond):
+		case <-r.Context().Done():
+		}
 	case "redirect":
 		http.Redirect(w, r, "/inner.html?redirected", http.StatusFound)
 	case "around":
@@ -182,6 +187,14 @@ func TestWindowsAndWhatPagesAskFor(t *testing.T) {
 	r.click("Socket")
 	r.comes(`document.title`, "ws failed")
 	r.has(r.must("read_network_requests", obj{"pattern": "websocket"}).Result, "failed: Error during WebSocket handshake")
+	// What a page shows after it has asked for it is there when the act is over.
+	r.click("Late view")
+	r.has(r.must("page_info", nil).Result, "/world.html?view “Late view”")
+	begun := time.Now()
+	r.click("Never answered")
+	if d := time.Since(begun); d > 4*time.Second {
+		t.Errorf("an act waits %v for what does not come", d)
+	}
 	// A frame of another site asks, downloads, and keeps the page from being left.
 	r.comes(`asker`, "true")
 	r.has(r.click("Frame alert").Result, "alert: “from frame”")

@@ -173,9 +173,16 @@ func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 		if err := t.showFrames(ctx, e.session); err != nil {
 			return e, box{}, err
 		}
+		// Until it has been drawn, Chromium gives what a hand does there to the frame around it.
+		if err := t.askIn(ctx, e.session, t.frameOf(e.session), drawn, nil); err != nil {
+			return e, box{}, goneOr(err, n)
+		}
 	}
 	return t.place(ctx, n)
 }
+
+// drawn waits until a frame has been drawn, at most 300 ms.
+const drawn = `() => new Promise(r => { requestAnimationFrame(() => requestAnimationFrame(() => r())); setTimeout(r, 300) })`
 
 // place says where the element of a ref is in the viewport: the part of it that can be seen.
 func (t *tab) place(ctx context.Context, n int) (ref, box, error) {

@@ -32,6 +32,7 @@ type tab struct {
 	loading, crashed bool
 	requested        bool // the page is about to go somewhere
 	endless          bool // an action has waited in vain for it to load
+	fetchWaits       bool // an action waits for what scripts of the page have asked for
 	back, forward    bool
 	gone             bool
 	loader           string // of the main document that was committed
