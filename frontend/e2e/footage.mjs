@@ -1,4 +1,5 @@
 // Pictures of what a run did in its browser: in the timeline, and in its playback.
+import { readFile } from "node:fs/promises";
 import { clean, DIALOG } from "./clean.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 
@@ -191,6 +192,24 @@ test("footage: a link leads back to a moment, in the address bar and in the pale
   await there();
   await page.evaluate(() => void (location.hash = "#run=r&channel=gone&t=1"));
   await page.getByText("This link leads to a channel that this Loop does not have.").waitFor();
+});
+
+test("footage: a run is exported as a file, or a failure says why not", { size: [1400, 1000], quietErrors: true }, async (page, mock) => {
+  const { run } = await withRun(page, mock);
+  mock.footage.exports.set(run, Buffer.from("PK whole"));
+  await opened(page);
+  const button = player(page).getByRole("button", { name: "Export" });
+  const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  equal(file.suggestedFilename(), "loop-run-1.zip", "name");
+  equal(await readFile(await file.path(), "utf8"), "PK whole", "content");
+  await page.getByText("The run is in loop-run-1.zip, with your downloads.").waitFor();
+  mock.footage.exports.set(run, { code: "config", cause: "Loop cannot tell which secrets to leave out of this export: the keyring is locked.", remedy: "Mend that, then export the run again." });
+  await button.click();
+  await page.getByText("the keyring is locked", { exact: false }).first().waitFor();
+  mock.footage.exports.set(run, "torn");
+  await button.click();
+  await page.getByText("The export ended before it was whole.").first().waitFor();
+  await until("it can be tried again", () => button.isEnabled());
 });
 
 test("footage: a run under way is played back up to now", { size: [1400, 1000] }, async (page, mock) => {

@@ -1,4 +1,5 @@
 // Opens the playback of a run, from anywhere, also by a link to one of its moments.
+import { fetchExport } from "../api/runexport";
 import type { ChannelID, RunID } from "../api/types";
 import { openPanel } from "../dock/dock";
 import type { RunLink } from "../model/playback/runlink";
@@ -6,6 +7,7 @@ import { parseRunLink, runLink } from "../model/playback/runlink";
 import { PLAYBACK_PANEL, playedStore } from "../model/playback/store";
 import { frameStore, toast, viewStore } from "../model/stores";
 import { copyText, NOT_COPIED } from "../shell/clipboard";
+import { saveFile } from "../shell/save";
 import { select } from "./actions";
 import { session } from "./session";
 
@@ -19,6 +21,18 @@ export function playBack(channel: ChannelID, run: RunID, from = 0) {
 export async function copyRunLink(l: RunLink, words: string) {
   const { base } = await session().endpoint();
   toast((await copyText(runLink(base, l))) ? `Copied the link to ${words}.` : NOT_COPIED);
+}
+
+/** Makes one file of a run for people without Loop. Throws a failure. */
+export async function exportRun(run: RunID) {
+  if (session().kind === "window") {
+    const to = await session().api.footage.saveExport(run);
+    if (to) toast(`The run is in ${to}.`);
+    return;
+  }
+  const { file, name } = await fetchExport(await session().endpoint(), run);
+  saveFile(file, name);
+  toast(`The run is in ${name}, with your downloads.`);
 }
 
 export function followRunLink(l: RunLink) {

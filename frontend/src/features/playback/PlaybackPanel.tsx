@@ -1,4 +1,4 @@
-import { Film, Link } from "lucide-react";
+import { Download, Film, Link } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useEffect, useMemo, useState } from "react";
 import type { ChannelID, RunID } from "../../api/types";
@@ -10,7 +10,7 @@ import { clockWords, lastBefore, leftOut, marksOf, momentsOf, nextAfter, rowAt }
 import { advance, play, seek, startClock } from "../../model/playback/playclock";
 import { momentStore } from "../../model/playback/store";
 import { readFootage } from "../../session/footage";
-import { copyRunLink } from "../../session/playback";
+import { copyRunLink, exportRun } from "../../session/playback";
 import { session } from "../../session/session";
 import { toastFailure } from "../../model/stores";
 import { Button, Kbd } from "../../ui/Button";
@@ -118,10 +118,31 @@ function Player({ channelId, run, from, p, running, reading }: PlayerProps) {
           <span className="playback-word tnum">Copy link to {clockWords(c.at)}</span>
           <Kbd>C</Kbd>
         </Button>
+        <Export run={run} />
       </header>
       <Stage p={p} at={c.at} reading={reading} unlisted={unlisted} recordings={recordings} source={name} onSource={setSource} cast={cast} offset={offset} failure={failure} />
       <Transport p={p} c={c} marks={marks} onClock={setClock} onGo={go} onToggle={toggle} />
       <Lanes p={p} at={c.at} output={output} terminals={recordings.length} onSeek={go} />
     </div>
+  );
+}
+
+function Export({ run }: { run: RunID }) {
+  const [busy, setBusy] = useState(false);
+  async function save() {
+    setBusy(true);
+    try {
+      await exportRun(run);
+    } catch (err) {
+      toastFailure(err);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Button look="small" disabled={busy} onClick={() => void save()} title="Saves the turns, the pictures and the terminals as one file for people without Loop. Secrets that Loop knows are left out of the text; look at the pictures yourself">
+      <Download size={12} aria-hidden />
+      <span className="playback-word">{busy ? "Exporting" : "Export…"}</span>
+    </Button>
   );
 }
