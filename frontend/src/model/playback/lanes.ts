@@ -6,7 +6,7 @@ import { visibleLine } from "../gate-text";
 import { oneLine, stripColour } from "../text";
 import { decidedLine, deniedCalls } from "../timeline/decided";
 import type { EndItem, Item, RunInfo, ToolItem } from "../timeline/items";
-import { describeTool } from "../timeline/tools";
+import { describeTool, isChore } from "../timeline/tools";
 
 export type TurnKind = "says" | "tool" | "you" | "done" | "failed";
 export type Turn = { key: string; at: number; until: number; kind: TurnKind; words: string; result: string; failed: boolean };
@@ -68,6 +68,7 @@ function turnOf(it: Item, rel: (at: number) => number, length: number, dir: stri
     case "thinking":
       return turn(it.at - it.took, it.at, "says", "Thinks");
     case "tool": {
+      if (isChore(it)) return [];
       const v = describeTool(it, dir, frame);
       return turn(it.at, it.endedAt || (it.orphaned ? it.at : length + it.at), "tool", `${v.verb} ${v.object}`.trim(), v.mark.tone === "busy" ? "" : v.mark.text, v.mark.tone === "fail");
     }

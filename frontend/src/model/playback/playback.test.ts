@@ -17,6 +17,7 @@ const items: Item[] = [
   { ...base, kind: "prompt", key: "p", at: T - 60_000, text: "Check it", author: "" },
   { ...base, kind: "text", key: "t", at: T + 3000, took: 2000, text: "I look.", live: false, cut: false, author: "", uuid: "" },
   tool("b", 4000, 6000, "Bash", { command: "go test" }, "ok\n"),
+  tool("s", 6500, 6600, "ToolSearch", { query: "select:mcp__loop-browser__computer" }, "[]"), // no turn
   tool("n", 7000, 8000, "mcp__loop-browser__computer", { action: "click", ref: 1 }, "Clicked."),
   { ...base, kind: "gate", key: "g", at: T + 12_000, approval: { approval_id: "a", state: "denied", operation: "write", target: "/x", kind: "file", created_at: new Date(T + 9000).toISOString(), resolved_at: new Date(T + 12_000).toISOString() } as never },
   { ...base, kind: "end", key: "e", at: T + 60_000, status: { status: "completed", state: "done" } as never, startedAt: T, failure: null },
