@@ -51,7 +51,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}
 	app := &App{}
-	opts.Window, opts.Dialogs, opts.Notices, opts.Frame = app, dialog.New(), dialog.NewNotifier(), dialog.NewFrame()
+	opts.Window, opts.Saves, opts.Dialogs, opts.Notices, opts.Frame = app, app, dialog.New(), dialog.NewNotifier(), dialog.NewFrame()
 	d, err := daemon.NewOrShow(ctx, opts)
 	if d == nil {
 		return err
@@ -248,6 +248,19 @@ func (a *App) PickFolder() (string, error) {
 		return "", fmt.Errorf("open folder dialog: %w", err)
 	}
 	return dir, nil
+}
+
+// SaveFile opens the system's dialog for saving; empty means it was closed.
+func (a *App) SaveFile(title, name string) (string, error) {
+	ctx := a.window()
+	if ctx == nil {
+		return "", errNoWindow
+	}
+	to, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{Title: title, DefaultFilename: name, CanCreateDirectories: true})
+	if err != nil {
+		return "", fmt.Errorf("open save dialog: %w", err)
+	}
+	return to, nil
 }
 
 // OpenURL hands an already checked web address to the system's browser.

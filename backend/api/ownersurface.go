@@ -50,6 +50,7 @@ type Options struct {
 	Recordings Recordings
 	Browsers   Browsers
 	Frames     Frames
+	Exports    Exports
 	Approvals  bind.GateService // nil: there is no gate
 }
 
@@ -89,6 +90,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("POST /api/gate/approvals/{id}", s.owner(s.answerApproval))
 	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))
 	mux.HandleFunc("GET /api/frames/{id}/{picture}", s.owner(s.serveFrame))
+	mux.HandleFunc("GET /api/runs/{id}/export", s.owner(s.serveExport))
 	mux.HandleFunc("/api/", s.owner(func(w http.ResponseWriter, _ *http.Request) {
 		writeFailure(w, core.Fail(core.CodeNotFound, nil, "There is no such route.", "Look at docs/protocol.md for the routes of this version."))
 	}))

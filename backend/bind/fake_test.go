@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,13 @@ func (f fakeDoctor) Check(context.Context) doctor.Report {
 }
 
 func (f fakeWindow) PickFolder() (string, error) { return f.picked, f.err }
+func (f fakeWindow) SaveFile(_, name string) (string, error) {
+	if f.picked == "" {
+		return "", f.err
+	}
+	return filepath.Join(f.picked, name), f.err
+}
+
 func (f fakeWindow) OpenURL(url string) error {
 	f.fake.opened = append(f.fake.opened, url)
 	return f.err

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -88,4 +90,11 @@ type FramesOfRun struct {
 	RunID     RunID
 	Last      time.Time
 	Bytes     int64
+}
+
+// RunExport is a run as one file that people without Loop can open.
+type RunExport interface {
+	Name() string // how the file should be called
+	// Write writes it, once. After an error what was written is no such file.
+	Write(ctx context.Context, w io.Writer) error
 }

@@ -43,6 +43,7 @@ import (
 	"loop/backend/recordings"
 	"loop/backend/registry"
 	"loop/backend/rulebook"
+	"loop/backend/runexport"
 	"loop/backend/runner"
 	"loop/backend/settings"
 	"loop/backend/spools"
@@ -58,6 +59,7 @@ type Options struct {
 	Addr     string          // of the loopback listener; empty: the configuration's, else a free port
 	Frontend fs.FS           // the built page
 	Window   bind.Native     // nil headless
+	Saves    bind.SaveDialog // nil headless
 	Dialogs  dialog.Asker    // shows approvals while the window is out of sight; may be nil
 	Frame    dialog.Frame    // the window as the desktop has it; set where Dialogs is
 	Notices  dialog.Notifier // tells of those that wait behind a dialog; set where Dialogs is
@@ -199,11 +201,11 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if d.calls, err = api.Tabulate(d.services()); err != nil {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
-	d.api, err = api.New(api.Options{
+	if d.api, err = api.New(api.Options{
 		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate, Browsers: d.browsers, Frames: d.footage,
-		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
-	})
-	if err != nil {
+		Exports: d.bound.footage.Exports,
+		Addr:    cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
+	}); err != nil {
 		return nil, err
 	}
 	d.life.Clients = d.api.Clients
@@ -317,8 +319,10 @@ func (d *Daemon) assembleBound() {
 		gate:      &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		gateLog:   &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
-		footage:   &bind.Footage{Ctx: d.ctx, Service: d.footage},
-		settings:  &bind.Settings{Ctx: d.ctx, Service: d.settings},
+		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
+			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
+		})},
+		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
 		terminals: &bind.Terminals{
 			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
@@ -392,11 +396,7 @@ func (d *Daemon) Start() error {
 		d.work.Go(func() { d.life.Watch(d.ctx) })
 		d.background("dialogs", d.presentDialogs)
 	}
-	d.work.Go(func() {
-		if err := d.api.Serve(); err != nil {
-			d.log.Error("listener ended", "err", err)
-		}
-	})
+	d.background("listener", func(context.Context) error { return d.api.Serve() })
 	return nil
 }
 

@@ -183,7 +183,7 @@ func (w *work) stderr(ctx context.Context) string {
 			said.WriteString(line)
 		}
 	}
-	return w.hidden.Load().text(said.String())
+	return w.hidden.Load().Text(said.String())
 }
 
 // guard carries out the end that was asked for, and watches whether output is held up.

@@ -46,7 +46,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				return
 			}
 			hide := *w.hidden.Load()
-			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hide.line(l))), end: l.End}
+			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hiddenLine(hide, l))), end: l.End}
 			p.over = w.parser.Over()
 			select {
 			case lines <- p:

@@ -12,6 +12,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/provision"
+	"loop/backend/redact"
 	"loop/backend/runner/transcript"
 )
 
@@ -36,7 +37,7 @@ func TestSecretsAreHidden(t *testing.T) {
 				defer r.quit()
 				run := r.ended(r.prompt("c", "x").ID, time.Hour)
 				said := r.dump(run.ID) + fmt.Sprintf("%+v %+v", run.Outcome, run.Outcome.Failure)
-				if strings.Contains(said, "CANARY") || !strings.Contains(said, hiddenMark) {
+				if strings.Contains(said, "CANARY") || !strings.Contains(said, redact.Mark) {
 					t.Error(said)
 				}
 			})
@@ -63,7 +64,7 @@ func TestSecretsOfARunTakenOver(t *testing.T) {
 		r.start()
 		defer r.quit()
 		run := r.ended(id, time.Minute)
-		if said := r.dump(id); run.State != core.RunDone || strings.Contains(said, "CANARY") || !strings.Contains(said, hiddenMark) {
+		if said := r.dump(id); run.State != core.RunDone || strings.Contains(said, "CANARY") || !strings.Contains(said, redact.Mark) {
 			t.Errorf("%s: %s", run.State, said)
 		}
 	})
@@ -138,10 +139,10 @@ func TestPiecesOfABatchAreJoined(t *testing.T) {
 	}
 }
 
-func TestHiderLeavesTheRest(t *testing.T) {
-	h := newHider(Launch{APIKey: "type", OAuthToken: "line one\nline two"})
+func TestOtherTextStays(t *testing.T) {
+	h := newSecrets(Launch{APIKey: "type", OAuthToken: "line one\nline two"})
 	line := transcript.Line{Data: []byte(`{"type":"x"}`)}
-	if got := h.line(line); string(got.Data) != string(line.Data) {
+	if got := hiddenLine(h, line); string(got.Data) != string(line.Data) {
 		t.Errorf("%s", got.Data)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"loop/backend/core"
+	"loop/backend/redact"
 	"loop/backend/runner/transcript"
 )
 
@@ -13,7 +14,7 @@ import (
 // without a gap and hold neither a secret nor its beginning. At the end they lack only
 // text that the next piece could complete to a secret.
 func TestPiecesHideSecrets(t *testing.T) {
-	h := newHider(Launch{APIKey: "sk-ant-sk-ant-CANARY", OAuthToken: "•ünicode•token"})
+	h := newSecrets(Launch{APIKey: "sk-ant-sk-ant-CANARY", OAuthToken: "•ünicode•token"})
 	texts := []string{
 		"it is sk-ant-sk-ant-CANARY, says s", "sk-ant-sk-ant-sk-ant-CANARYsk-ant-sk-ant-CANARY", "sk-ant-sk-ant-", "no secret",
 		"a •ünicode•tokem and •ünicode•token•",
@@ -22,7 +23,7 @@ func TestPiecesHideSecrets(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var p pieces
 		for block, text := range texts {
-			want, shown := h.text(text), ""
+			want, shown := h.Text(text), ""
 			for at := 0; at < len(text); {
 				n := 1 + rng.IntN(min(9, len(text)-at))
 				for at+n < len(text) && text[at+n]&0xc0 == 0x80 {
@@ -43,7 +44,7 @@ func TestPiecesHideSecrets(t *testing.T) {
 			if !strings.HasPrefix(want, shown) {
 				t.Fatalf("seed %d: %q was shown of %q", seed, shown, text)
 			}
-			if left := want[len(shown):]; len(left) != begun([]byte(want), h.plain) {
+			if left := want[len(shown):]; len(left) != h.Begun(want) {
 				t.Fatalf("seed %d: %q was held of %q", seed, left, text)
 			}
 		}
@@ -55,19 +56,19 @@ func TestPiecesHideSecrets(t *testing.T) {
 func TestPiecesOfOthersPass(t *testing.T) {
 	var p pieces
 	items := []transcript.Item{{Type: core.EventThinking, Data: core.Thinking{Text: "sk-ant-CAN"}}}
-	if got := p.hidden(newHider(Launch{APIKey: "sk-ant-CANARY"}), items); len(got) != 1 || got[0].Data != items[0].Data {
+	if got := p.hidden(newSecrets(Launch{APIKey: "sk-ant-CANARY"}), items); len(got) != 1 || got[0].Data != items[0].Data {
 		t.Errorf("%+v", got)
 	}
 	items[0].Data = core.MessageStreaming{MsgID: "m", Delta: "s"}
-	if got := p.hidden(hider{}, items); len(got) != 1 {
+	if got := p.hidden(redact.Secrets{}, items); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestHiddenWhereALineIsCut: an over-long line may be cut in the middle of a secret.
 func TestHiddenWhereALineIsCut(t *testing.T) {
-	h := newHider(Launch{APIKey: "sk-ant-CANARY"})
-	l := h.line(transcript.Line{Data: []byte("the key sk-ant-CAN"), Cut: 13})
+	h := newSecrets(Launch{APIKey: "sk-ant-CANARY"})
+	l := hiddenLine(h, transcript.Line{Data: []byte("the key sk-ant-CAN"), Cut: 13})
 	if string(l.Data) != "the key " {
 		t.Errorf("%q", l.Data)
 	}

@@ -105,7 +105,7 @@ func (w *work) endedNames() []string {
 	detached := w.detached
 	w.mu.Unlock()
 	for _, command := range detached {
-		add(w.hidden.Load().text(command))
+		add(w.hidden.Load().Text(command))
 	}
 	if n := len(names) - maxNames; n > 0 {
 		names = append(names[:maxNames], fmt.Sprintf("and %d more", n))

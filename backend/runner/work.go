@@ -14,6 +14,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/policy"
 	"loop/backend/provision"
+	"loop/backend/redact"
 	"loop/backend/runner/transcript"
 )
 
@@ -63,8 +64,8 @@ type work struct {
 	grace   *time.Timer
 	limit   *time.Timer // of the whole run; nil while it is not known
 
-	hidden atomic.Pointer[hider] // what hide made last
-	pieces pieces                // of the message being streamed
+	hidden atomic.Pointer[redact.Secrets] // what hide made last
+	pieces pieces                         // of the message being streamed
 
 	mu       sync.Mutex
 	link     core.Link
@@ -76,7 +77,7 @@ func newWork(ctx context.Context, s *Service, run core.Run) *work {
 		s: s, run: run, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
 		done: make(chan struct{}), parser: &transcript.Parser{},
 	}
-	w.hidden.Store(&hider{})
+	w.hidden.Store(&redact.Secrets{})
 	w.service = ctx
 	w.ending, w.cancel = context.WithCancelCause(ctx)
 	return w

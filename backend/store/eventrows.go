@@ -61,6 +61,13 @@ func (s *Store) GateEvents(ctx context.Context, run core.RunID) ([]core.Event, e
 	return out, nil
 }
 
+// RunEvents returns some of a run's events, oldest first, that came after the one with an
+// id. None: there are no more.
+func (s *Store) RunEvents(ctx context.Context, run core.RunID, afterID int64) ([]core.Event, error) {
+	list, err := s.read.EventsOfRun(ctx, rows.EventsOfRunParams{RunID: string(run), ID: afterID, Limit: pageStep})
+	return mapped(list, eventOf), s.wrap("read a run's events", err)
+}
+
 // Timeline returns up to limit events of a channel older than beforeID (0 is
 // the newest), oldest first, and whether older ones exist. It returns fewer when
 // they are large (8 MiB in all), and at least one if there is any.

@@ -41,3 +41,40 @@ func TestGateEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestRunEvents: all of one run, page by page.
+func TestRunEvents(t *testing.T) {
+	s := open(t)
+	addChannel(t, s, "c")
+	for i := range 3 * pageStep {
+		run := core.RunID("r")
+		if i%3 == 2 {
+			run = "other"
+		}
+		if _, err := s.AddEvents(t.Context(), core.NewEvent(core.EventNotice, "c", run, epoch, core.Notice{})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for after := int64(0); ; n++ {
+		list, err := s.RunEvents(t.Context(), "r", after)
+		if err != nil || len(list) > pageStep {
+			t.Fatal(len(list), err)
+		}
+		if len(list) == 0 {
+			break
+		}
+		for _, e := range list {
+			if e.ID <= after || e.RunID != "r" {
+				t.Fatalf("%+v after %d", e, after)
+			}
+			after = e.ID
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d pages", n)
+	}
+	if list, err := s.RunEvents(t.Context(), "", 0); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}

@@ -1,4 +1,5 @@
 // Pictures of what a run did in its browser: in the timeline, and in its playback.
+import { readFile } from "node:fs/promises";
 import { clean, DIALOG } from "./clean.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 
@@ -128,6 +129,112 @@ test("footage: a run is played back by keys alone", { size: [1400, 1000] }, asyn
   equal(await at(page), still, "it stands still");
   await page.keyboard.press("Escape");
   await until("the timeline has the keyboard again", () => page.evaluate(() => Boolean(document.activeElement?.closest(".timeline"))));
+});
+
+const current = (page) => page.locator("article[aria-current=time]");
+
+test("footage: the timeline goes along with the playback", { size: [1400, 1000] }, async (page, mock) => {
+  await withRun(page, mock);
+  await opened(page);
+  await page.keyboard.press("Home");
+  await becomes(() => current(page).locator(".run-time").innerText(), "0:00");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("]");
+  await becomes(() => current(page).getAttribute("aria-label"), "Click “Continue”");
+  equal(await current(page).locator(".run-time").innerText(), "0:09", "time in the gutter");
+  const inSight = () => current(page).evaluate((el) => {
+    const [row, list] = [el, el.closest(".scroller")].map((x) => x.getBoundingClientRect());
+    return row.top >= list.top && row.bottom <= list.bottom + 1;
+  });
+  await until("it is in sight", inSight);
+  await page.keyboard.press("End");
+  await becomes(() => current(page).getAttribute("aria-label").then((x) => x.startsWith("Done")), true);
+  await until("the end is in sight", inSight);
+  await clean(page, "a timeline that goes along");
+  // Without the playback the gutter has what it had.
+  await player(page).getByRole("slider").press("Escape");
+  await page.getByRole("tab", { name: "Playback" }).press("Delete");
+  await becomes(() => page.locator(".run-time").count(), 0);
+});
+
+test("footage: a link leads back to a moment, in the address bar and in the palette", { size: [1400, 1000] }, async (page, mock) => {
+  const { ch, run } = await withRun(page, mock);
+  await opened(page);
+  for (let i = 0; i < 4; i++) await page.keyboard.press("]");
+  await page.keyboard.press("c");
+  await page.getByText(/Copied the link to 0:09/).waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  ok(link.startsWith(`${mock.address}/#run=${run}&channel=${ch.channel_id}&t=`), link);
+  await page.getByRole("button", { name: "Copy link to 0:09" }).waitFor();
+  const there = async () => {
+    await becomes(() => at(page), "0:09");
+    await becomes(() => current(page).getAttribute("aria-label"), "Click “Continue”");
+  };
+  await page.keyboard.press("Home");
+  await becomes(() => at(page), "0:00");
+  // Typed into the address bar of the open page, from another channel, twice.
+  for (let i = 0; i < 2; i++) {
+    await page.getByRole("treeitem", { name: "api-server" }).click();
+    await page.getByText("Fixed.").waitFor();
+    await page.evaluate((to) => void (location.hash = to), link.slice(link.indexOf("#")));
+    await there();
+    equal(new URL(page.url()).hash, "", "the address bar");
+  }
+  // At the page's start.
+  await page.goto("about:blank");
+  await page.goto(link);
+  await there();
+  await page.keyboard.press("Home");
+  // In the palette, as in the window, which has no address bar.
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText(link);
+  await page.getByRole("option", { name: "Play the run back from 0:09" }).waitFor();
+  await page.keyboard.press("Enter");
+  await there();
+  await page.evaluate(() => void (location.hash = "#run=r&channel=gone&t=1"));
+  await page.getByText("This link leads to a channel that this Loop does not have.").waitFor();
+});
+
+test("footage: a run is exported as a file, or a failure says why not", { size: [1400, 1000], quietErrors: true }, async (page, mock) => {
+  const { run } = await withRun(page, mock);
+  mock.footage.exports.set(run, Buffer.from("PK whole"));
+  await opened(page);
+  const button = player(page).getByRole("button", { name: "Export" });
+  const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  equal(file.suggestedFilename(), "loop-run-1.zip", "name");
+  equal(await readFile(await file.path(), "utf8"), "PK whole", "content");
+  await page.getByText("The run is in loop-run-1.zip, with your downloads.").waitFor();
+  mock.footage.exports.set(run, { code: "config", cause: "Loop cannot tell which secrets to leave out of this export: the keyring is locked.", remedy: "Mend that, then export the run again." });
+  await button.click();
+  await page.getByText("the keyring is locked", { exact: false }).first().waitFor();
+  mock.footage.exports.set(run, "torn");
+  await button.click();
+  await page.getByText("The export ended before it was whole.").first().waitFor();
+  await until("it can be tried again", () => button.isEnabled());
+});
+
+test("footage: a run under way is played back up to now", { size: [1400, 1000] }, async (page, mock) => {
+  const ch = mock.channel("docs & <b>notes</b>");
+  const run = "underway1";
+  const began = Date.now() - 65_000;
+  const e = (type, data, after) => mock.world.emit(type, ch.channel_id, run, data, began + after);
+  e("message.created", { msg_id: "m1", content: "Try it", is_bot: false }, 0);
+  e("agent.status", { status: "running", state: "starting", step: "agent" }, 100);
+  e("agent.status", { status: "running", state: "running" }, 500);
+  e("tool.use", { tool_use_id: "t1", tool_name: "Bash", input: { command: "sleep 900" } }, 5000);
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await page.getByText("sleep 900").first().waitFor();
+  await page.getByRole("button", { name: "Play back what was done so far" }).click();
+  const pane = player(page);
+  await pane.getByText("still running", { exact: false }).waitFor();
+  await pane.getByRole("slider").press("End");
+  await until("it is as long as it has lasted", async () => /^1:\d\d/.test(await at(page)));
+  const length = async () => pane.locator(".playback-time .muted").innerText();
+  const before = await length();
+  await until("it grows", async () => (await length()) !== before);
+  await pane.locator("pre.command").getByText("sleep 900").waitFor();
+  e("tool.result", { tool_use_id: "t1", output: "slept", is_error: false }, Date.now() - began);
+  e("agent.status", { status: "completed", state: "done", duration_ms: 70_000, num_turns: 1 }, Date.now() - began);
+  await until("it has ended", async () => (await pane.getByText("still running", { exact: false }).count()) === 0);
 });
 
 test("footage: scrubbing by pointer, gaps with their reason, and tabs where it is narrow", { size: [1300, 1000] }, async (page, mock) => {

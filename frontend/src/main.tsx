@@ -10,6 +10,7 @@ import { PANELS } from "./app/panels";
 import { loadChoice, recall } from "./shell/memory";
 import { startSession } from "./session/session";
 import { select } from "./session/actions";
+import { followWaiting, takeRunLink } from "./session/playback";
 import { applyTheme } from "./app/theme";
 import { register } from "./dock/panels";
 import { asked } from "./session/leave";
@@ -25,6 +26,8 @@ keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
 outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });
 
+takeRunLink();
+window.addEventListener("hashchange", takeRunLink);
 const bridge = await openBridge();
 const session = startSession(bridge);
 bridge.onAsk(asked);
@@ -52,6 +55,7 @@ const stop = frameStore.subscribe((f) => {
     select("");
     void session.doctor();
   }
+  followWaiting();
 });
 
 const root = document.getElementById("root");

@@ -10,3 +10,6 @@ SELECT channel_id, CAST(max(id) AS INTEGER) AS last_id FROM events GROUP BY chan
 -- name: GateEvents :many
 SELECT id, type, ts, CAST(json_remove(data, '$.diff', '$.offers', '$.details') AS TEXT) AS data FROM events
 WHERE run_id = ? AND run_id <> '' AND type IN ('gate.asked', 'gate.resolved') ORDER BY id LIMIT ?;
+
+-- name: EventsOfRun :many
+SELECT * FROM events WHERE run_id = ? AND run_id <> '' AND id > ? ORDER BY id LIMIT ?;

@@ -49,6 +49,7 @@ export class Footage {
     this.frames = new Map(); // run → frames
     this.pictures = new Map(); // hash → bytes
     this.broken = new Set(); // hashes of pictures whose file is damaged
+    this.exports = new Map(); // run → what its export answers
     this.served = 0;
     this.nextId = 1;
   }
@@ -65,6 +66,16 @@ export class Footage {
     this.served++;
     res.writeHead(200, { "Content-Type": "image/jpeg", "Cache-Control": "private, max-age=31536000, immutable" });
     return res.end(data);
+  }
+
+  /** The export of a run: exports has what Loop answers, bytes or a failure. "torn" ends in the middle. */
+  serveExport(url, res, json) {
+    const run = decodeURIComponent(url.pathname.split("/").at(-2));
+    const answer = this.exports.get(run) ?? { code: "not_found", cause: "There is no such run.", remedy: "It may have been removed with its channel." };
+    if (answer.code) return json(404, answer);
+    res.writeHead(200, { "Content-Type": "application/zip", "Content-Disposition": 'attachment; filename="loop-run-1.zip"' });
+    if (answer !== "torn") return res.end(answer);
+    return res.write("PK", () => res.destroy());
   }
 
   add(channel, run, frame, data, at) {

@@ -175,6 +175,10 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       res.writeHead(200, { "Content-Type": "application/x-asciicast" });
       return res.end(r.text);
     }
+    if (/^\/api\/runs\/[^/]+\/export$/.test(url.pathname)) {
+      const auth = req.headers.authorization === `Bearer ${token}`;
+      return auth ? footage.serveExport(url, res, json) : json(401, { code: "denied", cause: "No valid key." });
+    }
     if (url.pathname.startsWith("/api/frames/")) {
       if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
       return footage.serve(url, res, json);

@@ -1229,6 +1229,7 @@ export const bound = (call: Call) => ({
   },
   footage: {
     frames: (runID: string) => call<KeptFrame[] | null>("Footage", "Frames", runID),
+    saveExport: (runID: string) => call<string>("Footage", "SaveExport", runID),
   },
   gate: {
     answer: (id: string, a: ApprovalAnswer) => call<Approval>("Gate", "Answer", id, a),

@@ -6,11 +6,12 @@ import { DENIED, OFFLINE, isFailure } from "../api/failure";
 import type { Bridge, LinkState, Position } from "./bridge";
 
 const KEY = "loop.token";
+const TOKEN = /(?:^#|&)token=([0-9a-f]+)/i;
 const BACKOFF_MS = [250, 500, 1000, 2000, 4000, 8000];
 
 /** Takes the key out of the address bar, so that no history, copy or screenshot has it. */
 export function takeToken(): string {
-  const m = /(?:^#|&)token=([0-9a-f]+)/i.exec(location.hash);
+  const m = TOKEN.exec(location.hash);
   if (m?.[1]) {
     sessionStorage.setItem(KEY, m[1]);
     history.replaceState(null, "", location.pathname + location.search);
@@ -115,6 +116,7 @@ export function headlessBridge(): Bridge {
 
   // A person who pastes the printed address into an open page changes only the hash.
   window.addEventListener("hashchange", () => {
+    if (!TOKEN.test(location.hash)) return; // a link to something in the page
     token = takeToken();
     attempt = 0;
     connect();

@@ -54,6 +54,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.editQueuedStmt, err = db.PrepareContext(ctx, editQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query EditQueued: %w", err)
 	}
+	if q.eventsOfRunStmt, err = db.PrepareContext(ctx, eventsOfRun); err != nil {
+		return nil, fmt.Errorf("error preparing query EventsOfRun: %w", err)
+	}
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
 	}
@@ -263,6 +266,11 @@ func (q *Queries) Close() error {
 	if q.editQueuedStmt != nil {
 		if cerr := q.editQueuedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing editQueuedStmt: %w", cerr)
+		}
+	}
+	if q.eventsOfRunStmt != nil {
+		if cerr := q.eventsOfRunStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing eventsOfRunStmt: %w", cerr)
 		}
 	}
 	if q.finishRunStmt != nil {
@@ -574,6 +582,7 @@ type Queries struct {
 	deleteFramesOfRunStmt  *sql.Stmt
 	deleteLeaseStmt        *sql.Stmt
 	editQueuedStmt         *sql.Stmt
+	eventsOfRunStmt        *sql.Stmt
 	finishRunStmt          *sql.Stmt
 	frameFileStmt          *sql.Stmt
 	framesOfRunStmt        *sql.Stmt
@@ -642,6 +651,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteFramesOfRunStmt:  q.deleteFramesOfRunStmt,
 		deleteLeaseStmt:        q.deleteLeaseStmt,
 		editQueuedStmt:         q.editQueuedStmt,
+		eventsOfRunStmt:        q.eventsOfRunStmt,
 		finishRunStmt:          q.finishRunStmt,
 		frameFileStmt:          q.frameFileStmt,
 		framesOfRunStmt:        q.framesOfRunStmt,

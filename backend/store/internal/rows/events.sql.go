@@ -9,6 +9,46 @@ import (
 	"context"
 )
 
+const eventsOfRun = `-- name: EventsOfRun :many
+SELECT id, channel_id, run_id, type, ts, data FROM events WHERE run_id = ? AND run_id <> '' AND id > ? ORDER BY id LIMIT ?
+`
+
+type EventsOfRunParams struct {
+	RunID string
+	ID    int64
+	Limit int64
+}
+
+func (q *Queries) EventsOfRun(ctx context.Context, arg EventsOfRunParams) ([]Event, error) {
+	rows, err := q.query(ctx, q.eventsOfRunStmt, eventsOfRun, arg.RunID, arg.ID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Event
+	for rows.Next() {
+		var i Event
+		if err := rows.Scan(
+			&i.ID,
+			&i.ChannelID,
+			&i.RunID,
+			&i.Type,
+			&i.Ts,
+			&i.Data,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const gateEvents = `-- name: GateEvents :many
 SELECT id, type, ts, CAST(json_remove(data, '$.diff', '$.offers', '$.details') AS TEXT) AS data FROM events
 WHERE run_id = ? AND run_id <> '' AND type IN ('gate.asked', 'gate.resolved') ORDER BY id LIMIT ?

@@ -1,8 +1,11 @@
-import { Boxes, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
+import { useState } from "react";
 import { useStore } from "zustand";
+import { clockWords } from "../../model/playback/lanes";
+import { parseRunLink } from "../../model/playback/runlink";
 import { viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
@@ -14,6 +17,7 @@ import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder,
 import { dockCommands } from "../../dock/commands";
 import { newThread } from "../../session/branches";
 import { nextNeed } from "../../session/gate";
+import { followRunLink } from "../../session/playback";
 import { QUIT_KEYS } from "../../session/shortcuts";
 import { useChannels } from "../../session/useChannels";
 import { canQuit, quit } from "../../session/leave";
@@ -22,6 +26,8 @@ import "./palette.css";
 /** The palette: it finds channels and then commands by their names. */
 export function Palette() {
   const channels = useChannels();
+  const [query, setQuery] = useState("");
+  const link = parseRunLink(query);
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
   const current = channels.find((c) => c.channel_id === selected);
@@ -33,9 +39,10 @@ export function Palette() {
     <ModalFrame className="palette" onClose={closeDialog}>
       <Dialog.Title className="sr-only">Go to channel or command</Dialog.Title>
       <Command label="Go to channel or command" loop>
-        <Command.Input placeholder="Go to channel or command" />
+        <Command.Input placeholder="Go to channel or command" value={query} onValueChange={setQuery} />
         <Command.List>
           <Command.Empty>Nothing by that name.</Command.Empty>
+          {link && <Item icon={<Film size={14} aria-hidden />} value={query} name={`Play the run back from ${clockWords(link.at)}`} onSelect={run(() => followRunLink(link))} />}
           {channels.length > 0 && (
             <Command.Group heading="Channels">
               {channels.map((c) => (

@@ -1,4 +1,4 @@
-import { Check, Globe, List, ShieldCheck, SquareTerminal, X } from "lucide-react";
+import { Check, Globe, Hand, List, ShieldCheck, ShieldQuestion, SquareTerminal, X } from "lucide-react";
 import type { CSSProperties, PointerEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Picture, Playback } from "../../model/playback/lanes";
@@ -45,18 +45,18 @@ export function Lanes({ p, at, output, terminals, onSeek }: Props) {
         <input type="range" className="playback-seek" aria-label="Position" aria-valuetext={`${clockWords(at)} of ${clockWords(p.length)}${turn ? `, ${turn.words}` : ""}`} min={0} max={p.length} step={100} value={at} onChange={(e) => onSeek(Number(e.target.value))} />
         <div className="playback-ruler tnum" aria-hidden>{ticks(p.length, Math.max(2, width / TICK)).map((t) => <span key={t} style={place(t)}>{clockWords(t)}</span>)}</div>
         <div className="playback-lane" aria-hidden>
-          {p.turns.map((t) => <span key={t.key} className={`playback-turn ${t.kind} ${t.failed ? "bad" : ""} ${t === turn ? "now" : ""}`} style={place(t.at, t.until)}><SafeText text={t.words} /></span>)}
+          {p.turns.map((t) => <span key={t.key} className={`playback-turn ${t.kind} ${t.failed ? "bad" : ""} ${t === turn ? "now" : ""}`} style={place(t.at, t.until)}>{t.kind === "you" ? <Hand size={11} /> : t.kind === "done" && <Check size={11} />}<SafeText text={t.words} /></span>)}
         </div>
         <div className="playback-lane" aria-hidden>
           {p.decisions.map((d) => (
             <span key={d.key}>
               {d.at > d.from && <span className="playback-waited" style={place(d.from, d.at)} />}
-              <span className={`playback-decision ${d.state}`} style={{ left: `${(100 * d.at) / p.length}%` }} title={d.words}>{d.state === "denied" ? <X size={10} /> : <Check size={10} />}</span>
+              <span className={`playback-decision ${d.state}`} style={{ left: `${(100 * d.at) / p.length}%` }} title={d.words}>{d.state === "denied" ? <X size={10} /> : d.state === "allowed" ? <Check size={10} /> : <ShieldQuestion size={10} />}</span>
             </span>
           ))}
         </div>
         <div className="playback-lane tall" aria-hidden>
-          {p.pictures.length === 0 && <span className="playback-none">no page open</span>}
+          {(p.pictures.length === 0 || (width > 0 && !pictures[1])) && <span className="playback-none">no page open</span>}
           {pictures.map((x, i) => x && <Small key={i} x={x} left={`${(100 * i) / pictures.length}%`} />)}
         </div>
         <div className="playback-lane" aria-hidden>

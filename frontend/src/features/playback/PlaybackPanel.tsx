@@ -1,16 +1,19 @@
-import { Film } from "lucide-react";
+import { Download, Film, Link } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useEffect, useMemo, useState } from "react";
-import type { ChannelID } from "../../api/types";
+import type { ChannelID, RunID } from "../../api/types";
 import { arrive, leave } from "../../dock/visit";
 import { clock as timeOfDay } from "../../model/clock";
 import { duration, money, plural } from "../../model/format";
 import type { Playback } from "../../model/playback/lanes";
-import { lastBefore, leftOut, marksOf, momentsOf, nextAfter } from "../../model/playback/lanes";
+import { clockWords, lastBefore, leftOut, marksOf, momentsOf, nextAfter, rowAt } from "../../model/playback/lanes";
 import { advance, play, seek, startClock } from "../../model/playback/playclock";
+import { momentStore } from "../../model/playback/store";
 import { readFootage } from "../../session/footage";
+import { copyRunLink, exportRun } from "../../session/playback";
 import { session } from "../../session/session";
-import { Button } from "../../ui/Button";
+import { toastFailure } from "../../model/stores";
+import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import { Lanes } from "./Lanes";
@@ -21,7 +24,7 @@ import "./playback.css";
 
 /** Plays back a run of a channel. */
 export function PlaybackPanel({ channelId }: { channelId: ChannelID }) {
-  const { run, playback, footage, running, loading, failure } = usePlayback(channelId);
+  const { run, from, visit, playback, footage, running, loading, failure } = usePlayback(channelId);
   return (
     <section className="playback" aria-label="Playback" tabIndex={-1} onFocus={arrive} data-region="playback">
       {footage.phase === "error" && footage.failure && (
@@ -34,7 +37,7 @@ export function PlaybackPanel({ channelId }: { channelId: ChannelID }) {
           {[0, 1, 2, 3].map((i) => <div key={i} className="skeleton playback-skeleton" />)}
         </div>
       ) : playback ? (
-        <Player key={run} channelId={channelId} p={playback} running={running} reading={footage.phase === "loading"} />
+        <Player key={`${run} ${visit}`} channelId={channelId} run={run} from={from} p={playback} running={running} reading={footage.phase === "loading"} />
       ) : (
         <div className="dock-empty">
           <Film size={20} aria-hidden />
@@ -46,10 +49,12 @@ export function PlaybackPanel({ channelId }: { channelId: ChannelID }) {
   );
 }
 
-function Player({ channelId, p, running, reading }: { channelId: ChannelID; p: Playback; running: boolean; reading: boolean }) {
-  const [c, setClock] = useState(startClock);
+type PlayerProps = { channelId: ChannelID; run: RunID; from: number; p: Playback; running: boolean; reading: boolean };
+
+function Player({ channelId, run, from, p, running, reading }: PlayerProps) {
+  const [c, setClock] = useState(() => seek(startClock, from, p.length));
   const [source, setSource] = useState<string | null>(null);
-  const recordings = useRecordings(channelId, p.began, p.length);
+  const { recordings, unlisted } = useRecordings(channelId, p.began, p.length);
   const name = source ?? recordings[0]?.name ?? "";
   const recording = recordings.find((r) => r.name === name);
   const { cast, failure } = useCast(recording?.name ?? "");
@@ -71,6 +76,11 @@ function Player({ channelId, p, running, reading }: { channelId: ChannelID; p: P
     return () => cancelAnimationFrame(next);
   }, [c.playing, moments]);
 
+  const row = rowAt(p, c.at);
+  useEffect(() => momentStore.setState({ [channelId]: { run, began: p.began, at: p.began + row } }), [channelId, run, p.began, row]);
+  useEffect(() => () => momentStore.setState({ [channelId]: undefined }), [channelId]);
+
+  const copy = () => void copyRunLink({ channel: channelId, run, at: c.at }, clockWords(c.at)).catch(toastFailure);
   const go = (to: number | undefined) => to !== undefined && setClock((was) => seek(was, to, p.length));
   const toggle = () => setClock((was) => play(was, !was.playing, p.length));
 
@@ -80,6 +90,7 @@ function Player({ channelId, p, running, reading }: { channelId: ChannelID; p: P
     const does: Record<string, () => void> = {
       " ": toggle, ArrowLeft: () => go(c.at - 1000), ArrowRight: () => go(c.at + 1000), Home: () => go(0), End: () => go(p.length),
       "[": () => go(lastBefore(marks, c.at) ?? 0), "]": () => go(nextAfter(marks, c.at)),
+      c: copy,
       d: () => go(nextAfter(p.decisions.map((x) => x.at), c.at)), Escape: () => leave(to.closest<HTMLElement>(".playback") ?? to),
     };
     if (to.matches("button, [type=checkbox]") && e.key === " ") return;
@@ -102,10 +113,36 @@ function Player({ channelId, p, running, reading }: { channelId: ChannelID; p: P
         <span className="muted tnum">
           {[timeOfDay(p.began), running ? "still running" : duration(p.length), cost ? money(cost) : "", out > 0 ? `${plural(out, "picture")} left out, to save room` : ""].filter(Boolean).join(", ")}
         </span>
+        <Button look="small" onClick={copy} aria-keyshortcuts="c" title="Copy a link to this moment of the run">
+          <Link size={12} aria-hidden />
+          <span className="playback-word tnum">Copy link to {clockWords(c.at)}</span>
+          <Kbd>C</Kbd>
+        </Button>
+        <Export run={run} />
       </header>
-      <Stage p={p} at={c.at} reading={reading} recordings={recordings} source={name} onSource={setSource} cast={cast} offset={offset} failure={failure} />
+      <Stage p={p} at={c.at} reading={reading} unlisted={unlisted} recordings={recordings} source={name} onSource={setSource} cast={cast} offset={offset} failure={failure} />
       <Transport p={p} c={c} marks={marks} onClock={setClock} onGo={go} onToggle={toggle} />
       <Lanes p={p} at={c.at} output={output} terminals={recordings.length} onSeek={go} />
     </div>
+  );
+}
+
+function Export({ run }: { run: RunID }) {
+  const [busy, setBusy] = useState(false);
+  async function save() {
+    setBusy(true);
+    try {
+      await exportRun(run);
+    } catch (err) {
+      toastFailure(err);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Button look="small" disabled={busy} onClick={() => void save()} title="Saves the turns, the pictures and the terminals as one file for people without Loop. Secrets that Loop knows are left out of the text; look at the pictures yourself">
+      <Download size={12} aria-hidden />
+      <span className="playback-word">{busy ? "Exporting" : "Export…"}</span>
+    </Button>
   );
 }

@@ -16,11 +16,11 @@ import { SafeText } from "../../ui/SafeText";
 const LINES = 400; // of the agent's commands and their output, the last ones
 
 type Props = {
-  p: Playback; at: number; reading: boolean; recordings: Recording[]; source: string; onSource(name: string): void; cast: Cast | null; offset: number; failure: Failure | null;
+  p: Playback; at: number; reading: boolean; unlisted: Failure | null; recordings: Recording[]; source: string; onSource(name: string): void; cast: Cast | null; offset: number; failure: Failure | null;
 };
 
 /** What the terminal and the page showed at a moment, side by side, or behind tabs where it is narrow. */
-export function Stage({ p, at, reading, recordings, source, onSource, cast, offset, failure }: Props) {
+export function Stage({ p, at, reading, unlisted, recordings, source, onSource, cast, offset, failure }: Props) {
   const [tab, setTab] = useState<"terminal" | "page">("page");
   const pages = p.pictures.length > 0;
   const chosen = pages ? tab : "terminal";
@@ -50,7 +50,7 @@ export function Stage({ p, at, reading, recordings, source, onSource, cast, offs
               <option value="">The agent's commands</option>
             </select>
           ) : <span>The agent's commands</span>}
-          <span className="muted">{recordings.length > 0 ? plural(recordings.length, "recording") : !pages && !reading ? "No browser: the terminal takes the width" : ""}</span>
+          <span className="muted ellipsis">{unlisted ? <SafeText text={`Recordings not listed: ${unlisted.cause}`} /> : recordings.length > 0 ? plural(recordings.length, "recording") : !pages && !reading ? "No browser: the terminal takes the width" : ""}</span>
         </div>
         {failure ? <p className="playback-gap"><SafeText text={failure.cause} /></p> : source ? <Recorded cast={cast} seconds={(at - offset) / 1000} /> : <Commands p={p} at={at} />}
       </div>

@@ -23,6 +23,6 @@ export const playbackPanel: PanelKind<null> = {
   },
   keys: {
     heading: "In the playback of a run",
-    rows: () => [{ keys: "Space", does: "Play or pause" }, { keys: "← →", does: "One second back or on" }, { keys: "[ ]", does: "Turn before or after" }, { keys: "D", does: "Next decision" }, { keys: "Home, End", does: "To the beginning or the end" }, { keys: "Esc", does: "Back to where you were" }],
+    rows: () => [{ keys: "Space", does: "Play or pause" }, { keys: "← →", does: "One second back or on" }, { keys: "[ ]", does: "Turn before or after" }, { keys: "D", does: "Next decision" }, { keys: "C", does: "Copy a link to the moment" }, { keys: "Home, End", does: "To the beginning or the end" }, { keys: "Esc", does: "Back to where you were" }],
   },
 };

@@ -11,13 +11,14 @@ import type { Cast } from "../../model/terminals/cast";
 import { MAX_CAST, parseCast } from "../../model/terminals/cast";
 import { wantFootage } from "../../session/footage";
 import { session } from "../../session/session";
+import { useNow } from "../../ui/useNow";
 
 /** The run that is played, with all that is known of it. Its older items are loaded until its beginning is there. */
 export function usePlayback(channelId: ChannelID) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
-  const chosen = useStore(playedStore, (all) => all[channelId] ?? "");
+  const played = useStore(playedStore, (all) => all[channelId]);
   const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
-  const run = chosen || lastRun(t.built);
+  const run = played?.run || lastRun(t.built);
   const footage = useStore(footageStore, (all) => all[run] ?? noFootage);
   const items = useMemo(() => t.built.items.filter((it) => it.runId === run), [t.built.items, run]);
   const info = t.built.runs[run];
@@ -29,27 +30,35 @@ export function usePlayback(channelId: ChannelID) {
   useEffect(() => {
     if (missing && !t.loadingOlder && !t.olderFailure) void session().loadOlder(channelId);
   }, [missing, t.loadingOlder, t.olderFailure, channelId]);
-  const playback = useMemo(() => playbackOf(items, info, footage.frames, dir), [items, info, footage.frames, dir]);
-  return { run, playback, footage, running: Boolean(info && !info.endedAt), loading: t.phase === "loading" || t.phase === "empty" || missing, failure: t.failure ?? (missing ? t.olderFailure : null) };
+  const running = Boolean(info && !info.endedAt);
+  const now = useNow(running);
+  const until = running ? now : 0;
+  const playback = useMemo(() => playbackOf(items, info, footage.frames, dir, until), [items, info, footage.frames, dir, until]);
+  return { run, from: played?.from ?? 0, visit: played?.visit ?? 0, playback, footage, running, loading: t.phase === "loading" || t.phase === "empty" || missing, failure: t.failure ?? (missing ? t.olderFailure : null) };
 }
 
 /** The recordings of a channel's terminals that were made during a run. */
-export function useRecordings(channelId: ChannelID, began: number, length: number): Recording[] {
+export function useRecordings(channelId: ChannelID, began: number, length: number): { recordings: Recording[]; unlisted: Failure | null } {
   const [list, setList] = useState<Recording[]>([]);
+  const [unlisted, setUnlisted] = useState<Failure | null>(null);
   const known = began > 0;
   useEffect(() => {
     if (!known) return;
     let gone = false;
-    // Without the list the agent's own commands are the terminal.
-    session().api.terminals.recordings().then((l) => gone || setList((l ?? []).filter((r) => r.channel_id === channelId)), () => gone || setList([]));
+    session().api.terminals.recordings().then((l) => {
+      if (gone) return;
+      setList((l ?? []).filter((r) => r.channel_id === channelId));
+      setUnlisted(null);
+    }, (err: unknown) => gone || setUnlisted(toFailure(err)));
     return () => {
       gone = true;
     };
   }, [channelId, known]);
-  return useMemo(() => list.filter((r) => {
+  const recordings = useMemo(() => list.filter((r) => {
     const from = Date.parse(r.started_at) - began;
     return from < length && from + r.duration_ms > 0;
   }), [list, began, length]);
+  return { recordings, unlisted };
 }
 
 /** One recording, read and parsed. */

@@ -5,8 +5,10 @@ import type { Components } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { splitBlocks } from "../../model/blocks";
+import { parseRunLink } from "../../model/playback/runlink";
 import { prose, visible } from "../../model/text";
 import { openLink } from "../../session/actions";
+import { followRunLink } from "../../session/playback";
 import { hostBehind, webAddress } from "./address";
 import { CodeBlock } from "./CodeBlock";
 
@@ -34,7 +36,9 @@ function Link({ href, children }: { href?: string; children?: ReactNode }) {
         title={url}
         onClick={(e) => {
           e.preventDefault();
-          openLink(url);
+          const moment = parseRunLink(url);
+          if (moment) followRunLink(moment);
+          else openLink(url);
         }}
         onAuxClick={(e) => e.preventDefault()}
       >

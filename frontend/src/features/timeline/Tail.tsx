@@ -1,14 +1,15 @@
-import { Pause, Square, SquareTerminal, Users } from "lucide-react";
+import { Film, Pause, Square, SquareTerminal, Users } from "lucide-react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { elapsed, plural } from "../../model/format";
 import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { activeRun, since } from "../../model/timeline/state";
-import { Button } from "../../ui/Button";
+import { Button, IconButton } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
 import { stopRun } from "../../session/actions";
+import { playBack } from "../../session/playback";
 import { useWaits } from "./prompt/useWaits";
 import { Starting } from "./rows/StartRow";
 
@@ -48,6 +49,7 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
               End now
             </Button>
           )}
+          <IconButton name="Play back what was done so far" onClick={() => playBack(channelId, run.runId)}><Film size={13} /></IconButton>
         </div>
         <span className="gutter tnum">{elapsed(now - since(run, runningSince))}</span>
       </div>

@@ -6,6 +6,8 @@ import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { frameStore, outboxStore, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { footageStore } from "../../model/footage";
+import { clockWords, startOf } from "../../model/playback/lanes";
+import { itemAt, momentStore } from "../../model/playback/store";
 import { isBrowserTool } from "../../model/timeline/browsertools";
 import type { Item } from "../../model/timeline/items";
 import type { Filter } from "../../model/timeline/filter";
@@ -65,6 +67,17 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     setCurrent(key);
     virt.scrollToIndex(index, { align: "auto" });
   });
+
+  // While a run is played back, the row of its moment is in sight.
+  const moment = useStore(momentStore, (all) => all[channelId]);
+  const played = useMemo(() => itemAt(items, moment), [items, moment]);
+  const playedKey = items[played]?.key ?? "";
+  useEffect(() => {
+    if (!playedKey) return;
+    pause();
+    virt.scrollToIndex(items.findIndex((it) => it.key === playedKey), { align: "auto" });
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another moment moves the list
+  }, [playedKey, pause]);
 
   // After sending a prompt the person wants to see it.
   const sent = useStore(outboxStore, (o) => o.letters.findLast((l) => l.channelId === channelId)?.clientId ?? "");
@@ -131,11 +144,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
             return (
               <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
                 {it ? (
-                  <article className={`item column ${it.kind}`} tabIndex={v.index === at ? 0 : -1} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
+                  <article className={`item column ${it.kind} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
                     aria-label={itemLabel(it)} onFocus={(e) => (e.target === e.currentTarget || it.kind === "gate") && setCurrent(it.key)}>
                     <ErrorBoundary what="Item">
                       <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
                     </ErrorBoundary>
+                    {moment?.run === it.runId && hasGutter(it) && <span className="gutter run-time tnum" title="Since the run began">{clockWords(Math.max(0, startOf(it) - moment.began))}</span>}
                   </article>
                 ) : (
                   <Tail channelId={channelId} />
@@ -175,6 +189,9 @@ function openPicture(it: Item): boolean {
   if (frame) openFrame(it.runId, frame.frame_id);
   return Boolean(frame);
 }
+
+/** A card that waits for an answer takes the whole width. */
+const hasGutter = (it: Item): boolean => it.kind !== "gate" || it.approval.state !== "waiting";
 
 function estimate(it: Item | undefined): number {
   switch (it?.kind) {

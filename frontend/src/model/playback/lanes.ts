@@ -6,7 +6,7 @@ import { visibleLine } from "../gate-text";
 import { oneLine, stripColour } from "../text";
 import { decidedLine, deniedCalls } from "../timeline/decided";
 import type { EndItem, Item, RunInfo, ToolItem } from "../timeline/items";
-import { describeTool } from "../timeline/tools";
+import { describeTool, isChore } from "../timeline/tools";
 
 export type TurnKind = "says" | "tool" | "you" | "done" | "failed";
 export type Turn = { key: string; at: number; until: number; kind: TurnKind; words: string; result: string; failed: boolean };
@@ -24,16 +24,18 @@ export type Playback = {
   decisions: Decision[];
   pictures: Picture[];
   pieces: Piece[];
+  rows: number[]; // when the items begin, in order
 };
 
 const SHORTEST = 300; // a run of no length cannot be played
 
-export function playbackOf(items: Item[], run: RunInfo | undefined, frames: KeptFrame[], dir: string): Playback | null {
+/** now: of a run under way, which is as long as it has lasted; 0 of one that has ended. */
+export function playbackOf(items: Item[], run: RunInfo | undefined, frames: KeptFrame[], dir: string, now = 0): Playback | null {
   if (items.length === 0) return null;
   const times = items.flatMap((it) => spanOf(it));
   const began = run?.startedAt || Math.min(...times);
   const end = items.findLast((it) => it.kind === "end") ?? null;
-  const over = Math.max(...times, ...frames.map((f) => f.time), began + SHORTEST);
+  const over = Math.max(...times, ...frames.map((f) => f.time), began + SHORTEST, now);
   const length = (end ? Math.max(end.at, began + SHORTEST) : over) - began;
   const rel = (at: number) => Math.max(0, Math.min(length, at - began));
   const byCall = new Map(frames.filter((f) => f.tool_use_id).map((f) => [f.tool_use_id, f]));
@@ -45,12 +47,16 @@ export function playbackOf(items: Item[], run: RunInfo | undefined, frames: Kept
     turns: [...turns, ...yourTurns(pictures, length)].sort((a, b) => a.at - b.at || a.until - b.until),
     decisions: items.flatMap((it) => decisionOf(it, rel)).sort((a, b) => a.at - b.at),
     pieces: items.flatMap((it) => piecesOf(it, rel)).sort((a, b) => a.at - b.at),
+    rows: items.map((it) => rel(startOf(it))).sort((a, b) => a - b),
   };
 }
 
+/** When an item began; its own time is when it was whole. */
+export const startOf = (it: Item): number => (it.kind === "text" || it.kind === "thinking" ? it.at - it.took : it.at);
+
 function spanOf(it: Item): number[] {
   if (it.kind === "prompt") return [];
-  if (it.kind === "text" || it.kind === "thinking") return [it.at - it.took, it.at];
+  if (it.kind === "text" || it.kind === "thinking") return [startOf(it), it.at];
   return it.kind === "tool" && it.endedAt ? [it.at, it.endedAt] : [it.at];
 }
 
@@ -62,6 +68,7 @@ function turnOf(it: Item, rel: (at: number) => number, length: number, dir: stri
     case "thinking":
       return turn(it.at - it.took, it.at, "says", "Thinks");
     case "tool": {
+      if (isChore(it)) return [];
       const v = describeTool(it, dir, frame);
       return turn(it.at, it.endedAt || (it.orphaned ? it.at : length + it.at), "tool", `${v.verb} ${v.object}`.trim(), v.mark.tone === "busy" ? "" : v.mark.text, v.mark.tone === "fail");
     }
@@ -109,11 +116,16 @@ function piecesOf(it: Item, rel: (at: number) => number): Piece[] {
 }
 
 /** The last of a list that is ordered by time and not later than a moment; -1 for none. */
-export function indexAt(list: readonly { at: number }[], at: number): number {
+export const indexAt = (list: readonly { at: number }[], at: number): number => lastUntil(list, at, (x) => x.at);
+
+/** When the row of a moment began: the latest one that has. */
+export const rowAt = (p: Playback, at: number): number => p.rows[lastUntil(p.rows, at, (x) => x)] ?? 0;
+
+function lastUntil<T>(list: readonly T[], at: number, time: (x: T) => number): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const mid = (low + high) >> 1;
-    if ((list[mid]?.at ?? Infinity) <= at) low = mid + 1;
+    if (time(list[mid] as T) <= at) low = mid + 1;
     else high = mid;
   }
   return low - 1;

@@ -2,9 +2,10 @@ import { expect, it } from "vitest";
 import type { KeptFrame } from "../../api/types";
 import type { Item } from "../timeline/items";
 import { emptyBuilt, newRun } from "../timeline/items";
-import { clockWords, indexAt, lastBefore, leftOut, marksOf, momentsOf, nextAfter, playbackOf, strip, ticks, turnAt, written } from "./lanes";
+import { clockWords, indexAt, lastBefore, leftOut, marksOf, momentsOf, nextAfter, playbackOf, rowAt, strip, ticks, turnAt, written } from "./lanes";
 import { advance, IDLE_MS, play, seek, startClock } from "./playclock";
-import { lastRun } from "./store";
+import { parseRunLink, runLink } from "./runlink";
+import { itemAt, lastRun } from "./store";
 
 const T = 1_700_000_000_000;
 const base = { runId: "r" };
@@ -16,6 +17,7 @@ const items: Item[] = [
   { ...base, kind: "prompt", key: "p", at: T - 60_000, text: "Check it", author: "" },
   { ...base, kind: "text", key: "t", at: T + 3000, took: 2000, text: "I look.", live: false, cut: false, author: "", uuid: "" },
   tool("b", 4000, 6000, "Bash", { command: "go test" }, "ok\n"),
+  tool("s", 6500, 6600, "ToolSearch", { query: "select:mcp__loop-browser__computer" }, "[]"), // no turn
   tool("n", 7000, 8000, "mcp__loop-browser__computer", { action: "click", ref: 1 }, "Clicked."),
   { ...base, kind: "gate", key: "g", at: T + 12_000, approval: { approval_id: "a", state: "denied", operation: "write", target: "/x", kind: "file", created_at: new Date(T + 9000).toISOString(), resolved_at: new Date(T + 12_000).toISOString() } as never },
   { ...base, kind: "end", key: "e", at: T + 60_000, status: { status: "completed", state: "done" } as never, startedAt: T, failure: null },
@@ -42,6 +44,9 @@ it("has a length also of a run that goes on, and nothing of a run without items"
   expect(live?.length).toBe(30_000);
   expect(live?.turns.at(-1)).toMatchObject({ at: 5000, until: 30_000 });
   expect(playbackOf([], run, frames, "")).toBeNull();
+  const later = playbackOf([items[1] as Item, tool("x", 5000, 0, "Bash", { command: "sleep" }, "")], run, [], "", T + 90_000);
+  expect(later?.length).toBe(90_000); // up to now, also while nothing happens
+  expect(later?.turns.at(-1)).toMatchObject({ at: 5000, until: 90_000 });
 });
 
 it("finds what belongs to a moment", () => {
@@ -79,4 +84,23 @@ it("names moments", () => {
   expect(clockWords(3_661_000)).toBe("1:01:01");
   expect(ticks(258_000, 9)).toEqual([0, 30, 60, 90, 120, 150, 180, 210, 240].map((s) => s * 1000));
   expect(lastRun({ ...emptyBuilt, runs: { a: { ...newRun("a", 5), startedAt: 5 }, b: { ...newRun("b", 9), seenAt: 9 } } })).toBe("b");
+});
+
+it("finds the row of a moment", () => {
+  const at = (ms: number) => items[itemAt(items, { run: "r", began: T, at: T + rowAt(p, ms) })]?.key;
+  expect([0, 900, 1000, 3999, 4000, 8500, 13_000, 60_000].map(at)).toEqual(["p", "p", "t", "t", "b", "n", "g", "e"]);
+  expect(itemAt(items.filter((x) => x.kind !== "tool"), { run: "r", began: T, at: T + rowAt(p, 8500) })).toBe(1); // behind a filter: the one before
+  expect([itemAt(items, undefined), itemAt(items, { run: "other", began: T, at: T })]).toEqual([-1, -1]);
+});
+
+it("makes links to moments, and follows its own only", () => {
+  const l = { channel: "ch-1", run: "r_2", at: 101_900 };
+  const link = runLink("http://127.0.0.1:8222/", l);
+  expect(link).toBe("http://127.0.0.1:8222/#run=r_2&channel=ch-1&t=101.9");
+  for (const text of [link, ` ${link}\n`, "#run=r_2&channel=ch-1&t=101.9", link.replace("127.0.0.1", "localhost")]) expect(parseRunLink(text)).toEqual(l);
+  expect(parseRunLink("#run=r&channel=c")).toEqual({ run: "r", channel: "c", at: 0 });
+  expect(parseRunLink(runLink("", { ...l, at: 1000.2 }))?.at).toBe(1001); // not before what began then
+  for (const text of ["", "run=r&channel=c", "#token=abc", "#run=r", "#run=../x&channel=c", "#run=r&channel=c&t=-1", "#run=r&channel=c&t=x", "https://example.com/#run=r&channel=c", "http://127.0.0.1:8222/x#run=r&channel=c", "http://127.0.0.1.example.com/#run=r&channel=c"]) {
+    expect(parseRunLink(text), text).toBeNull();
+  }
 });

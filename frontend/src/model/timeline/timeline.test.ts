@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { LoopEvent, Run, TimelinePage } from "../../api/types";
 import { utf8Length } from "../text";
 import { passes } from "./filter";
-import type { Item } from "./items";
+import type { Item, ToolItem } from "./items";
 import { activeRun, emptyTimeline, loaded, olderLoaded, receive, shownItems, since, startLoading } from "./state";
 import type { TimelineState } from "./state";
-import { describeTool } from "./tools";
+import { describeTool, isChore } from "./tools";
 
 const RUN = "r1";
 let id = 0;
@@ -267,4 +267,15 @@ describe("background tasks", () => {
   it("survive payloads of the wrong shape", () => {
     expect(activeRun(ready([prompt(), status("running"), ev("run.background", { tasks: [null, 7, { what: {} }] })]))?.tasks.length).toBe(3);
   });
+});
+
+it("says of a look for tools which ones, quietly unless it failed", () => {
+  const call = (query: string, result: ToolItem["result"], more: Partial<ToolItem> = {}): ToolItem => ({
+    kind: "tool", key: "k", at: 1, runId: "r", useId: "u", parentId: "", name: "ToolSearch", input: { query, max_results: 2 }, result, endedAt: result ? 2 : 0, orphaned: false, cut: false, ...more,
+  });
+  const answer = (is_error: boolean) => ({ tool_use_id: "u", output: '[{"type":"tool_reference"}]\n', is_error });
+  const found = call("select:mcp__loop-browser__navigate, Read,mcp__loop__send_message", answer(false));
+  expect(describeTool(found, "")).toMatchObject({ verb: "Looks up tools", object: "navigate, Read, send_message", note: "", mark: { text: "", tone: "ok" } });
+  expect(describeTool(call("web pages", null), "").object).toBe("web pages");
+  expect([found, call("x", null), call("x", answer(true)), call("x", null, { orphaned: true }), call("x", answer(false), { name: "Read" })].map(isChore)).toEqual([true, true, false, false, false]);
 });

@@ -28,6 +28,17 @@ export function describeTool(item: ToolItem, dir: string, frame?: KeptFrame): To
   return { ...v, added, removed, mark: mark(item, v.icon, added + removed > 0) };
 }
 
+const CHORE = "ToolSearch";
+
+/** A call that only prepares others: the CLI looks up how its own tools are called. */
+export const isChore = (it: ToolItem): boolean => it.name === CHORE && !it.cut && !it.orphaned && it.result?.is_error !== true;
+
+/** The tools that are looked up, by their own names. */
+function wanted(query: string): string {
+  const names = /^select:(.*)$/.exec(query)?.[1];
+  return names === undefined ? oneLine(query) : names.split(",").map((n) => n.trim().replace(/^mcp__.+?__/, "")).filter(Boolean).join(", ");
+}
+
 function base(name: string, input: Input, dir: string): Omit<ToolView, "mark" | "added" | "removed"> {
   const s = (k: string) => (typeof input[k] === "string" ? (input[k] as string) : "");
   const path = relativeTo(s("file_path") || s("notebook_path") || s("path"), dir);
@@ -66,6 +77,8 @@ function base(name: string, input: Input, dir: string): Omit<ToolView, "mark" | 
       return { icon: "plan", verb: "Propose a plan", object: oneLine(s("plan")), note: "" };
     case "AskUserQuestion":
       return { icon: "ask", verb: "Ask", object: oneLine(s("question")), note: "" };
+    case CHORE:
+      return { icon: "search", verb: "Looks up tools", object: wanted(s("query")), note: "" };
     case "":
       return { icon: "tool", verb: "Result", object: "of an earlier call", note: "" };
   }
@@ -97,7 +110,7 @@ function mark(item: ToolItem, icon: ToolIcon, changed: boolean): Mark {
   if (item.cut) return { text: "cut off here", tone: "fail" };
   if (!r) return item.orphaned ? { text: "no result", tone: "fail" } : { text: "working", tone: "busy" };
   if (r.is_error) return { text: errorWord(r), tone: "fail" };
-  if (changed) return { text: "", tone: "ok" };
+  if (changed || item.name === CHORE) return { text: "", tone: "ok" };
   const lines = countLines(r.output);
   if (icon === "read" && lines) return { text: plural(lines, "line"), tone: "ok" };
   if (icon === "search") return { text: matches(r.output, lines), tone: "ok" };

@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import { frameStore } from "../../../model/stores";
 import type { ToolItem } from "../../../model/timeline/items";
 import type { Mark, ToolIcon } from "../../../model/timeline/tools";
-import { describeTool } from "../../../model/timeline/tools";
+import { describeTool, isChore } from "../../../model/timeline/tools";
 import { Spinner } from "../../../ui/Mark";
 import { SafeText } from "../../../ui/SafeText";
 import { ToolBody } from "../ToolBody";
@@ -20,10 +20,10 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
   const held = useStore(frameStore, (f) => !item.result && item.useId !== "" && f.approvals.some((a) => a.tool_use_id === item.useId));
   return (
     <div className={`main ${item.parentId ? "nested" : ""}`}>
-      <button type="button" className={`line ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
+      <button type="button" className={`line ${isChore(item) ? "quiet" : ""} ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
         <Icon size={14} aria-hidden />
         <span className="verb">{v.verb}</span>
-        <span className="object mono ellipsis">
+        <span className={`object ellipsis ${isChore(item) ? "prose-object" : "mono"}`}>
           <SafeText text={v.object} />
         </span>
         {v.note && (
@@ -34,7 +34,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
         <span className="marks tnum">
           {v.added > 0 && <span className="plus">+{v.added}</span>}
           {v.removed > 0 && <span className="minus">−{v.removed}</span>}
-          {held ? <span className="mark held"><Pause size={12} aria-hidden />waiting for you</span> : <ResultMark mark={v.mark} quiet={v.added + v.removed > 0} />}
+          {held ? <span className="mark held"><Pause size={12} aria-hidden />waiting for you</span> : <ResultMark mark={v.mark} quiet={v.added + v.removed > 0 || (isChore(item) && item.result !== null)} />}
         </span>
         <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
       </button>
