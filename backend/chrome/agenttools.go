@@ -293,11 +293,10 @@ func (t *tab) opened(ctx context.Context) string {
 		return ""
 	}
 	fresh.settle(ctx)
-	fresh.remember(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if fresh.gone || fresh.asks() || fresh.url == "" {
 		return ""
 	}
-	return fmt.Sprintf(" The new tab shows “%s” (%s).", fresh.title, clip(fresh.url, 300))
+	return " The new tab shows " + clip(fresh.url, 300) + "."
 }

@@ -162,8 +162,9 @@ func TestWindowsAndWhatPagesAskFor(t *testing.T) {
 	r.must("new_tab", obj{"url": r.url + "/form.html"})
 	r.must("switch_tab", obj{"target_id": first})
 	res := r.click("Closing window").Result
-	r.has(res, "The new tab shows “Closer” (")
+	r.has(res, "The new tab shows "+r.url+"/odd/closer.")
 	r.has(res, "switch_tab goes back")
+	r.has(r.must("list_tabs", nil).Result, "“Closer”")
 	res = r.click("Finish").Result
 	if res += r.must("page_info", nil).Result; !strings.Contains(res, "The tab “Closer” has closed; “World” (") || !strings.Contains(res, "world.html “came back”") {
 		t.Errorf("after a window has closed itself: %q", res)
