@@ -162,7 +162,7 @@ func (b *Browser) withoutWorkers(t *tab, on bool) {
 }
 
 // unasked reports whether a page came without having been held, which it should have been,
-// and has it replaced by one that is: Chromium has pages of service workers and of its memory.
+// and has it replaced by one that is: Chromium has pages of service workers.
 // Those of the site that was shown before are the same page to whoever decides. The caller
 // holds mu.
 func (b *Browser) unasked(t *tab, address, loader string) bool {

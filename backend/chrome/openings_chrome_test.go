@@ -17,7 +17,7 @@ import (
 )
 
 // ownNames has names that end in .test lead to the server of a test.
-var ownNames = []string{"--host-resolver-rules=MAP *.test 127.0.0.1", "--disable-features=HttpsUpgrades,Prerender2"}
+var ownNames = []string{"--host-resolver-rules=MAP *.test 127.0.0.1", "--disable-features=HttpsUpgrades,Prerender2,BackForwardCache"}
 
 // door is who decides about pages in a test, by host.
 type door struct {
@@ -471,8 +471,8 @@ func TestManyNavigationsAreOneQuestion(t *testing.T) {
 	}
 }
 
-// TestNoPageComesPastTheQuestion has pages come that Chromium requests from nobody: made by a
-// service worker of a site that was allowed before, or kept from before.
+// TestNoPageComesPastTheQuestion has pages come that Chromium requests from nobody, as a
+// service worker makes them of a site that was allowed before, and goes back to another.
 func TestNoPageComesPastTheQuestion(t *testing.T) {
 	t.Parallel()
 	d, s := newDoor(t), serveSites(t)
@@ -503,6 +503,10 @@ func TestNoPageComesPastTheQuestion(t *testing.T) {
 		refused("a link of "+host, r.click("go"))
 	}
 	d.says("work.test", nil)
+	r.must("navigate", obj{"url": s.url("start.test", "/a")})
+	r.must("navigate", obj{"url": s.url("work.test", "/b")})
+	r.has(r.must("go_back", nil).Result, "start.test")
+	r.has(r.must("go_forward", nil).Result, "work.test") // the way back leaves the way forward
 	r.must("navigate", obj{"url": s.url("localhost", links)})
 	r.click("go")
 	r.has(r.must("read_page", nil).Result, "Hello from work.test")

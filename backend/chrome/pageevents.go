@@ -66,6 +66,7 @@ func (b *Browser) main(e event, frame string) *tab {
 
 func (b *Browser) navigated(e event) {
 	var p struct {
+		Type  string `json:"type"`
 		Frame struct {
 			ID       string `json:"id"`
 			LoaderID string `json:"loaderId"`
@@ -91,7 +92,9 @@ func (b *Browser) navigated(e event) {
 		return
 	}
 	t.chosen(t.chooser)
-	if p.Frame.Failed == "" && (t.asideNow(p.Frame.URL) || b.unasked(t, p.Frame.URL, p.Frame.LoaderID)) {
+	// Only a Chrome of the person's keeps pages for going back to them, which has to find them.
+	if kept := p.Type == "BackForwardCacheRestore"; !kept && p.Frame.Failed == "" &&
+		(t.asideNow(p.Frame.URL) || b.unasked(t, p.Frame.URL, p.Frame.LoaderID)) {
 		return
 	}
 	t.loader = p.Frame.LoaderID

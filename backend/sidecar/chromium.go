@@ -34,7 +34,7 @@ func arguments(sandboxed bool) []string {
 		"--no-first-run", "--no-default-browser-check", "--disable-default-apps", "--disable-extensions",
 		"--disable-gpu", "--disable-dbus", "--password-store=basic", "--use-mock-keychain", "--mute-audio",
 		"--disable-features=Translate,MediaRouter,OptimizationHints,DialMediaRouteProvider,AutofillServerCommunication,HttpsUpgrades," +
-			"Prerender2", // a page that was made ready would come up without being held
+			"Prerender2,BackForwardCache", // a page that was made ready or kept would come up without being held
 		// A page that nobody looks at is drawn all the same: the agent looks by screenshots.
 		"--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-background-timer-throttling",
 		"--window-size=1280,800", "--hide-scrollbars", "--renderer-process-limit=12", "about:blank",
