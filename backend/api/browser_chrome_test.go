@@ -100,7 +100,7 @@ type browserStage struct {
 func newBrowserStage(tb testing.TB) *browserStage {
 	s := &browserStage{}
 	s.Service = browser.New(browser.Options{
-		AgentActions: chrome.AgentActions(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		AgentActions: chrome.AgentActions(), Publish: func(...core.Event) {}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Ports: func(context.Context, core.ChannelID) []core.BrowserPort { return nil },
 		Settings: func(context.Context, core.ChannelID) (browser.Settings, error) {
 			return browser.Settings{Enabled: true, Idle: time.Hour}, nil

@@ -105,6 +105,7 @@ type Options struct {
 	// none of them.
 	AgentActions []string
 	Film         Film
+	Publish      func(...core.Event)
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -180,6 +181,14 @@ func (s *Service) Forget(ctx context.Context, ch core.ChannelID) {
 	if err := s.o.Forget(ctx, ch); err != nil {
 		s.o.Log.Warn("remove the profile of a removed channel's browser", "channel", string(ch), "err", err)
 	}
+}
+
+// Held says whether the person drives a channel's browser while an agent waits for it.
+func (s *Service) Held(ch core.ChannelID) bool {
+	s.mu.Lock()
+	c := s.sessions[ch]
+	s.mu.Unlock()
+	return c != nil && c.held()
 }
 
 func (s *Service) all() (out []*session) {

@@ -135,6 +135,13 @@ type stage struct {
 	forgot  []core.ChannelID
 	reel    reel
 	asked   []string
+	events  []core.Event
+}
+
+func (s *stage) publish(evs ...core.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, evs...)
 }
 
 func newStage() *stage {
@@ -156,7 +163,7 @@ func newStage() *stage {
 			s.asked = append(s.asked, fmt.Sprint(ch, " ", op.URL, " ", by.RunID, " ", tool))
 			return nil
 		},
-		Film: &s.reel, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Film: &s.reel, Publish: s.publish, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -373,6 +380,9 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
 			t.Fatalf("%+v", st)
 		}
+		if !s.Held("c") || s.Held("other") {
+			t.Error("nobody is said to wait for the person")
+		}
 		if look, _ := s.Agent(t.Context(), agent, act("read_page")); look.Error != "" {
 			t.Errorf("looking needs no turn: %+v", look)
 		}
@@ -380,6 +390,16 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		wg.Wait()
 		if !strings.Contains(res.Result, "person has driven") || !strings.Contains(res.Result, "Done navigate") {
 			t.Errorf("%+v", res)
+		}
+		<-time.After(time.Second)
+		s.mu.Lock()
+		told := fmt.Sprint(s.Held("c"))
+		for _, e := range s.events {
+			told += fmt.Sprint(" ", e.Type, e.ChannelID, string(e.Data))
+		}
+		s.mu.Unlock()
+		if told != `false browser.heldc{"held":true} browser.heldc{"held":false}` {
+			t.Error(told)
 		}
 		v.Handle(core.BrowserCommand{Type: "take"})
 		wg.Go(func() { res, _ = s.Agent(t.Context(), agent, act("navigate")) })

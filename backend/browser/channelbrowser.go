@@ -225,7 +225,7 @@ const stateEvery = 100 * time.Millisecond
 
 // tell is the goroutine that tells panes of changes, for the life of the service.
 func (c *session) tell() {
-	last := time.Time{}
+	last, told := time.Time{}, false
 	due := time.NewTimer(time.Hour)
 	defer due.Stop()
 	for {
@@ -259,8 +259,20 @@ func (c *session) tell() {
 				v.follow()
 			}
 		}
+		if held := c.held(); held != told {
+			told = held
+			c.s.o.Publish(core.NewEvent(core.EventBrowserHeld, c.ch, "", c.s.o.Now(), core.BrowserHeld{Held: held}))
+		}
 		due.Reset(c.untilNext())
 	}
+}
+
+// held says whether an agent waits for the person.
+func (c *session) held() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.baton.settle(c.s.o.Now())
+	return c.baton.driver == core.DriverPerson && c.baton.waits > 0
 }
 
 // untilNext is how long nothing changes by itself.

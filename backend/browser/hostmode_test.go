@@ -27,7 +27,7 @@ func TestChromeOfThePerson(t *testing.T) {
 			Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
 				return []core.BrowserPort{{Port: 8080, URL: "http://localhost:8080/"}}
 			},
-			Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Publish: func(...core.Event) {}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Launch: func(context.Context, core.ChannelID, bool, Hooks) (Running, error) {
 				<-time.After(time.Second)
 				return Running{

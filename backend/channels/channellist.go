@@ -39,6 +39,8 @@ type Runs interface {
 type Browsers interface {
 	// Forget ends the browser of a channel that was removed, and removes its profile.
 	Forget(ctx context.Context, id core.ChannelID)
+	// Held says whether the person drives it while an agent waits.
+	Held(id core.ChannelID) bool
 }
 
 // Sessions reads the transcripts in a channel's state.
@@ -106,7 +108,7 @@ func (s *Service) List(ctx context.Context) ([]core.ChannelView, error) {
 	}
 	views := make([]core.ChannelView, len(list))
 	for i, ch := range list {
-		views[i] = ch.View(act[ch.ID])
+		views[i] = s.view(ch, act[ch.ID])
 	}
 	return views, nil
 }
@@ -121,7 +123,13 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (core.ChannelView,
 	if err != nil {
 		return core.ChannelView{}, fmt.Errorf("read activity: %w", err)
 	}
-	return ch.View(act[ch.ID]), nil
+	return s.view(ch, act[ch.ID]), nil
+}
+
+func (s *Service) view(ch core.Channel, a core.ChannelActivity) core.ChannelView {
+	v := ch.View(a)
+	v.BrowserHeld = s.opts.Browsers.Held(ch.ID)
+	return v
 }
 
 // Add returns the channel of a directory, making it if there is none. The

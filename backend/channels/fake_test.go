@@ -27,6 +27,7 @@ type world struct {
 	list      []core.Channel
 	act       map[core.ChannelID]core.ChannelActivity
 	events    []core.Event
+	held      core.ChannelID // its browser
 	cancelled []core.ChannelID
 	forgotten []core.ChannelID // by browsers
 	sessions  []core.SessionInfo
@@ -63,6 +64,8 @@ func newWorld(t *testing.T) *world {
 	})
 	return w
 }
+
+func (w *world) Held(id core.ChannelID) bool { return id == w.held }
 
 func (w *world) Forget(_ context.Context, id core.ChannelID) {
 	_ = w.call("Forget", string(id))

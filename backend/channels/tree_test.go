@@ -432,3 +432,20 @@ func TestReadingAConversationHoldsNobodyUp(t *testing.T) {
 		t.Errorf("%+v", w.list)
 	}
 }
+
+// TestHeldBrowser: the list and one channel say whose browser the person holds.
+func TestHeldBrowser(t *testing.T) {
+	w := newWorld(t)
+	a, err := w.s.Add(t.Context(), w.dir, "a")
+	if err != nil || a.BrowserHeld {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	w.held = a.ID
+	list, err := w.s.List(t.Context())
+	if err != nil || len(list) != 1 || !list[0].BrowserHeld {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if one, err := w.s.Get(t.Context(), a.ID); err != nil || !one.BrowserHeld {
+		t.Errorf("%+v, %v", one, err)
+	}
+}

@@ -39,6 +39,11 @@ type BrowserDeed struct {
 	Target *BrowserTarget `json:"target,omitempty"`
 }
 
+// BrowserHeld says whether the person drives a channel's browser while an agent waits for it.
+type BrowserHeld struct {
+	Held bool `json:"held"`
+}
+
 // BrowserPort is a port that a program of the channel's agents listens on.
 type BrowserPort struct {
 	Port    uint16 `json:"port"`

@@ -94,6 +94,7 @@ type ChannelView struct {
 	Questions    int          `json:"questions,omitempty"` // open ones; the channel is parked while there are any
 	LastEventID  int64        `json:"last_event_id"`
 	LastError    *Failure     `json:"last_error,omitempty"`
+	BrowserHeld  bool         `json:"browser_held,omitempty"` // the person drives its browser, and an agent waits for that
 }
 
 // View is the channel as its runs stand: the rule for the state that the page, the

@@ -107,6 +107,17 @@ test("browser: the picker climbs, and puts its element into the prompt", quiet, 
   await page.keyboard.press("Enter");
   await becomes(() => prompt(page).inputValue(), "Make this red: [alert “Too many attempts. You can try again in 9 seconds.” div.alert ref 12] ");
   await focusIs(page, "[data-prompt]");
+  // Its chip is struck through when the page has changed, and takes it out of the prompt.
+  const chip = page.getByRole("list", { name: "Elements in the prompt" }).getByRole("listitem");
+  await chip.getByText("ref 12").waitFor();
+  equal(await chip.locator("s").count(), 0, "struck through");
+  await clean(page, "a picked element");
+  b.set({ tabs: b.state.tabs.map((t) => ({ ...t, url: `${t.url}?again` })) });
+  await chip.locator("s").waitFor();
+  await clean(page, "a picked element that is gone");
+  await chip.getByRole("button", { name: "Remove ref 12" }).click();
+  await becomes(() => prompt(page).inputValue(), "Make this red: ");
+  await focusIs(page, "[data-prompt]");
   await page.keyboard.press("Control+Shift+S");
   await inPage(page);
   await page.keyboard.press("Escape");

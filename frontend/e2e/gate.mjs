@@ -283,3 +283,23 @@ test("axe: held calls, their rule, a run that asks too much, and nothing that wa
   await page.getByRole("button", { name: "Gate broken: no reply" }).waitFor();
   await clean(page, "over", { looks: CONTRAST });
 });
+
+test("gate: a channel says that you drive its browser while its agent waits", async (page, mock) => {
+  const ch = mock.channel("infra");
+  const row = page.getByRole("treeitem", { name: "infra" });
+  const drives = (on) => mock.world.emit("browser.held", ch.channel_id, "", { held: on });
+  await row.getByText("failed").waitFor();
+  const before = (await page.locator(".statusbar .need").allInnerTexts()).length;
+  equal(before, 0, "who needs the person");
+  drives(true);
+  await row.getByText("you drive").waitFor();
+  await page.getByRole("button", { name: "1 needs you" }).waitFor();
+  await page.getByRole("button", { name: /^1 waiting for you/ }).waitFor();
+  await clean(page, "a channel that is driven");
+  await page.keyboard.press("F8");
+  await page.getByRole("tab", { name: "Browser" }).waitFor();
+  equal(await row.getAttribute("aria-selected"), "true", "the channel is shown");
+  drives(false);
+  await row.getByText("failed").waitFor();
+  await becomes(() => page.locator(".statusbar .need").count(), 0);
+});

@@ -153,6 +153,10 @@ export type BackgroundTask = {
 
 export type BrowserDriver = "nobody" | "agent" | "person";
 
+export type BrowserHeld = {
+  held: boolean;
+};
+
 export type BrowserTarget = {
   role?: string;
   name?: string;
@@ -204,6 +208,7 @@ export type ChannelView = Channel & {
   questions?: number; // open ones; the channel is parked while there are any
   last_event_id: number;
   last_error?: Failure;
+  browser_held?: boolean; // the person drives its browser, and an agent waits for that
 };
 
 export type Code = string;
@@ -334,6 +339,7 @@ export type EventType =
   | "gate.status"
   | "gate.rules"
   | "browser.frame"
+  | "browser.held"
   | "reset";
 
 export type Failure = {
@@ -1204,6 +1210,7 @@ export type EventData = {
   "gate.status": GateStatus;
   "gate.rules": unknown;
   "browser.frame": unknown;
+  "browser.held": BrowserHeld;
   "reset": unknown;
 };
 

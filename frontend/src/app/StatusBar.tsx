@@ -17,8 +17,9 @@ import { session } from "../session/session";
 
 export function StatusBar() {
   const f = useStore(frameStore);
-  const working = f.channels.filter((c) => c.state === "working").length;
-  const needs = useChannels().filter((c) => c.state === "needs_you").length;
+  const channels = useChannels();
+  const working = channels.filter((c) => c.state === "working").length;
+  const needs = channels.filter((c) => c.state === "needs_you").length;
   const queued = f.channels.reduce((n, c) => n + c.queued, 0);
   const problems = f.config?.problems?.length ?? 0;
   return (

@@ -4,6 +4,7 @@ import type {
 } from "../api/types";
 import type { TrustRequested } from "../api/types";
 import type { DayCost } from "../api/types";
+import type { ShownChannel } from "./gate";
 import { applyGate, waitingOf } from "./gate";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
@@ -112,6 +113,8 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
     case "channel.created":
     case "channel.updated":
       return { ...f, channels: upsertChannel(f.channels, ev.data) };
+    case "browser.held":
+      return patch(f, ch, (c) => ({ ...c, browser_held: ev.data?.held === true }));
     case "channel.deleted":
       return { ...f, channels: f.channels.filter((c) => c.channel_id !== ch) };
     case "image.build_status":
@@ -219,16 +222,16 @@ function patch(f: FrameState, id: ChannelID, change: (c: ChannelView) => Channel
 }
 
 /** state: the channel's own; for a folded row the strongest of its own and all hidden ones, and count of that state. */
-export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; state: ChannelState; count: number; queued: number; since: string | undefined };
+export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; state: ChannelState; count: number; queued: number; since: string | undefined; driven: boolean };
 
 /** The strongest first: what waits for the person, then what went wrong, then what goes on. */
 const STRENGTH: ChannelState[] = ["needs_you", "failed", "working", "queued", "done", "idle"];
 
-/** The state of several channels, summed up as one. */
-export function strongest(channels: ChannelView[]): Pick<ChannelRow, "state" | "count" | "queued" | "since"> {
+/** The state of several channels, summed up as one. driven: the person is needed at one browser alone. */
+export function strongest(channels: ShownChannel[]): Pick<ChannelRow, "state" | "count" | "queued" | "since" | "driven"> {
   const state = STRENGTH.find((s) => channels.some((c) => c.state === s)) ?? "idle";
   const same = channels.filter((c) => c.state === state);
-  return { state, count: same.length, queued: channels.reduce((n, c) => n + c.queued, 0), since: same.length === 1 ? same[0]?.running_since : undefined };
+  return { state, count: same.length, queued: channels.reduce((n, c) => n + c.queued, 0), since: same.length === 1 ? same[0]?.running_since : undefined, driven: same.length === 1 && same[0]?.driven === true };
 }
 
 /** The tree as rows: projects by name, each followed by its threads and worktrees. */

@@ -66,6 +66,12 @@ describe("approvals that wait", () => {
     expect(needing(all, [approval("a"), approval("b", { channel_id: "d" })]).map((c) => c.state)).toEqual(["needs_you", "needs_you", "needs_you"]);
     expect(all[0]?.state).toBe("working");
   });
+  it("come before a browser that the person holds while its agent waits", () => {
+    const held = (id: string, state?: ChannelView["state"]) => ({ ...channel(id, state), browser_held: true });
+    const all = [held("c"), held("d", "needs_you"), held("e"), channel("f")];
+    expect(needing(all, [approval("a")]).map((c) => [c.state, c.driven])).toEqual([["needs_you", undefined], ["needs_you", undefined], ["needs_you", true], ["working", undefined]]);
+    expect(stops([approval("a")], [], all).map((s) => [s.id, s.browser])).toEqual([["a", undefined], ["d", undefined], ["e", true]]);
+  });
 });
 
 describe("the queue that F8 walks", () => {

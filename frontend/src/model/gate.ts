@@ -49,17 +49,26 @@ export const approvalsOf = (list: Approval[], channel: ChannelID): Approval[] =>
 /** Whether the card of an approval is in its channel's timeline. A terminal has none, so its card is in the panel. */
 export const inTimeline = (a: Approval): boolean => Boolean(a.run_id);
 
-/** The channels as they are shown: one with an approval needs the person, whatever else goes on in it. */
-export function needing(channels: ChannelView[], approvals: Approval[]): ChannelView[] {
-  if (approvals.length === 0) return channels;
+/** Whether an agent of the channel waits for the person, who drives its browser, and for nothing else. */
+export const onlyDriven = (c: ChannelView): boolean => c.browser_held === true && c.state !== "needs_you";
+
+/** The channels as they are shown: one with an approval, or whose browser the person holds, needs the person, whatever else goes on in it. */
+export function needing(channels: ChannelView[], approvals: Approval[]): ShownChannel[] {
+  if (approvals.length === 0 && !channels.some((c) => c.browser_held)) return channels;
   const held = new Set(approvals.map((a) => a.channel_id));
-  return channels.map((c) => (held.has(c.channel_id) && c.state !== "needs_you" ? { ...c, state: "needs_you" } : c));
+  return channels.map((c) => {
+    if (held.has(c.channel_id)) return c.state === "needs_you" ? c : { ...c, state: "needs_you" };
+    return onlyDriven(c) ? { ...c, state: "needs_you", driven: true } : c;
+  });
 }
+
+/** driven: the person is needed at its browser alone. */
+export type ShownChannel = ChannelView & { driven?: boolean };
 
 // --- the queue that F8 walks ---
 
-/** A place where the person is needed: an approval, a question, or a channel that says so. */
-export type Stop = { id: string; channel: ChannelID; approval: Approval | null };
+/** A place where the person is needed: an approval, a question, or a channel that says so; browser: there in its browser. */
+export type Stop = { id: string; channel: ChannelID; approval: Approval | null; browser?: boolean };
 
 export function stops(approvals: Approval[], questions: Question[], channels: ChannelView[]): Stop[] {
   const timed = [
@@ -67,8 +76,8 @@ export function stops(approvals: Approval[], questions: Question[], channels: Ch
     ...questions.map((q) => ({ at: q.created_at ?? "", stop: { id: q.question_id, channel: q.channel_id, approval: null } })),
   ].sort((a, b) => a.at.localeCompare(b.at));
   const out: Stop[] = timed.map((t) => t.stop);
-  const others = channels.filter((c) => c.state === "needs_you" && !out.some((s) => s.channel === c.channel_id));
-  return [...out, ...others.map((c) => ({ id: c.channel_id, channel: c.channel_id, approval: null }))];
+  const others = channels.filter((c) => (c.state === "needs_you" || c.browser_held) && !out.some((s) => s.channel === c.channel_id));
+  return [...out, ...others.map((c) => ({ id: c.channel_id, channel: c.channel_id, approval: null, ...(onlyDriven(c) ? { browser: true } : {}) }))];
 }
 
 /** The stop after or before the one that the person is at. Who is at none begins with the oldest, or back from the newest. */

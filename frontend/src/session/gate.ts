@@ -1,6 +1,7 @@
 // What waits for the person: answers to approvals, and the way from one to the next.
 import type { Approval, ApprovalAnswer, GroupAnswer, LoopEvent } from "../api/types";
 import { openPanel, revealTimeline } from "../dock/dock";
+import { BROWSER_PANEL } from "../model/browser/baton";
 import type { Choice, Stop } from "../model/gate";
 import { applyGate, inTimeline, nextStop, stops, WAITING_PANEL } from "../model/gate";
 import type { StopState } from "../model/stores";
@@ -61,6 +62,11 @@ export function nextNeed(back = false) {
 /** Shows a stop in its channel and gives it the keyboard. */
 export function goTo(stop: Stop) {
   if (viewStore.getState().selected !== stop.channel) select(stop.channel);
+  if (stop.browser) {
+    front.after(() => openPanel({ kind: BROWSER_PANEL, data: null }));
+    stopStore.setState({ at: stop.id });
+    return;
+  }
   if (stop.approval && !inTimeline(stop.approval)) return showInPanel(stop.id);
   revealTimeline();
   front.after(() => {

@@ -6,17 +6,17 @@ import { useNow } from "./useNow";
 
 const WORDS: Record<ChannelState, string> = { idle: "idle", queued: "queued", working: "working", needs_you: "needs you", done: "done", failed: "failed" };
 
-type Props = { state: ChannelState; since?: string; queued?: number; count?: number };
+type Props = { state: ChannelState; since?: string; queued?: number; count?: number; driven?: boolean };
 
-/** The state of a channel, or of several summed up as one, by colour, icon and word together. */
-export function StateWord({ state, since, queued = 0, count = 1 }: Props) {
+/** The state of a channel, or of several summed up as one, by colour, icon and word together. driven: the person is needed because they drive its browser. */
+export function StateWord({ state, since, queued = 0, count = 1, driven = false }: Props) {
   const start = since ? Date.parse(since) : 0;
   const now = useNow(state === "working" && start > 0);
   const time = state === "working" && start > 0 && now - start > 2000 ? ` ${elapsed(now - start)}` : "";
   return (
     <span className={`state ${state} tnum`}>
       {icon(state)}
-      {stateWord(state, count)}
+      {driven ? "you drive" : stateWord(state, count)}
       {time}
       {queued > 0 && state !== "queued" ? ` +${queued}` : ""}
     </span>

@@ -3,6 +3,7 @@ import { sendFile } from "../../api/browser-files";
 import type { BrowserState, BrowserTarget, BrowserView } from "../../api/browser-messages";
 import { firstView, MAX_PASTE } from "../../api/browser-messages";
 import { batonStore } from "../../model/browser/baton";
+import { sawState } from "../../model/browser/reference";
 import { answered, asked, Recall } from "../../model/browser/evaluated";
 import type { DeviceID } from "../../model/browser/place";
 import { viewOf, zoomStep } from "../../model/browser/place";
@@ -96,6 +97,7 @@ export class BrowserPane extends PaneLink {
       state, ...(running ? {} : { picking: false, picked: null, finding: false }), ...(state.deed && state.deed.at !== was.state?.deed?.at ? { deedPage: page } : {}),
       ...(page === pageOf(was.state) ? {} : { picked: null }),
     });
+    sawState(this.channelId, state);
     batonStore.setState({ [this.channelId]: { person: state.driver === "person", waits: state.waitingMs > 0, give: () => this.send({ type: "give" }) } });
     const tab = (s: BrowserState | null) => s?.tabs.find((t) => t.active)?.target_id;
     if (was.state && (tab(was.state) !== tab(state) || (running && was.state.phase !== "running"))) {

@@ -3,13 +3,12 @@ import { openPanel } from "../../dock/dock";
 import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
+import { BROWSER_PANEL } from "../../model/browser/baton";
 import { panelKey } from "../../model/browser/keystroke";
 import { viewStore } from "../../model/stores";
 import { isMac, keys, MOD } from "../../ui/keys";
 import { BrowserPanel } from "./BrowserPanel";
 import { paneOf } from "./pane";
-
-const BROWSER_PANEL = "browser";
 
 /** The panel of a channel's browser. */
 export const browserPanel: PanelKind<null> = {

@@ -1,5 +1,6 @@
 // What goes from the page into the prompt: a screenshot, a picked element, an error.
 import type { BrowserTarget } from "../../api/browser-messages";
+import { pickedHere } from "../../model/browser/reference";
 import { insertWord } from "../../model/files";
 import { draftsStore, toast } from "../../model/stores";
 import { focusPrompt } from "../../session/actions";
@@ -38,7 +39,9 @@ export function elementWords(t: BrowserTarget): string {
 /** Puts the picked element into the prompt, and ends the picking. */
 export function elementToPrompt(pane: BrowserPane, t: BrowserTarget) {
   pane.store.setState({ picking: false, picked: null });
-  add(pane.channelId, elementWords(t));
+  const words = elementWords(t);
+  pickedHere(pane.channelId, words, pane.store.getState().state);
+  add(pane.channelId, words);
   focusPrompt();
 }
 

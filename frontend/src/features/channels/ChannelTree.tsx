@@ -122,7 +122,7 @@ function TreeRow({ row, selected, tabbable, onFocus, onFold }: RowProps) {
         )}
         <KindIcon channel={c} selected={selected} />
         <span className="row-name ellipsis">{name}</span>
-        <StateWord state={row.state} count={row.count} queued={row.queued} {...(row.since ? { since: row.since } : {})} />
+        <StateWord state={row.state} driven={row.driven} count={row.count} queued={row.queued} {...(row.since ? { since: row.since } : {})} />
       </div>
       <ChannelMenu channel={c} inTree />
     </li>

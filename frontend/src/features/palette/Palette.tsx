@@ -50,14 +50,14 @@ export function Palette() {
                   <KindIcon kind={c.kind} />
                   <span>{visible(c.name)}</span>
                   <span className="palette-dir mono ellipsis">{visible(c.dir)}</span>
-                  <StateWord state={c.state} since={c.running_since} queued={c.queued} />
+                  <StateWord state={c.state} driven={c.driven === true} since={c.running_since} queued={c.queued} />
                 </Command.Item>
               ))}
             </Command.Group>
           )}
           {current && (
             <Command.Group heading="This channel">
-              {current.state === "working" && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
+              {(current.state === "working" || current.driven) && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
               <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
               {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
               <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />

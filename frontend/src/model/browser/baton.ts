@@ -2,6 +2,9 @@
 import { createStore } from "zustand/vanilla";
 import type { ChannelID } from "../../api/types";
 
+/** Stored layouts name the panel by this word, which therefore never changes. */
+export const BROWSER_PANEL = "browser";
+
 export type Baton = { person: boolean; waits: boolean; give(): void };
 
 export const batonStore = createStore<Record<ChannelID, Baton | undefined>>(() => ({}));

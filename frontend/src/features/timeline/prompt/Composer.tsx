@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../../api/types";
 import { batonStore, givesBack } from "../../../model/browser/baton";
+import { withoutReference } from "../../../model/browser/reference";
 import { modelName } from "../../../model/format";
 import { connectionStore, draftsStore, frameStore, plansStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { visible } from "../../../model/text";
@@ -23,6 +24,7 @@ import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
 import { HeldCalls } from "./HeldCalls";
 import { QueueList } from "./QueueList";
+import { References } from "./References";
 import { SendOptions } from "./SendOptions";
 import { useGrowing } from "./useGrowing";
 import "./prompt.css";
@@ -128,6 +130,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <AnswerFirst key={channelId} channelId={channelId} />
       <Attaching channelId={channelId} />
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
+        <References channelId={channelId} text={text} onRemove={(words) => { change(withoutReference(text, words)); box.current?.focus(); }} />
         <textarea
           ref={box}
           data-prompt
