@@ -353,7 +353,7 @@ func TestBrowserReachesNothingPrivate(t *testing.T) {
 		t.Errorf("%q %v", out, err)
 	}
 	// Nothing but the relay and the way out listens, and Chromium has its own sandbox.
-	out, err = docker(t.Context(), "exec", "-u", "1500:1500", id, "sh", "-c",
+	out, err = docker(t.Context(), "exec", "-u", chromeUser, id, "sh", "-c",
 		`cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" {print $2}'; for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done`)
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +370,7 @@ func TestBrowserReachesNothingPrivate(t *testing.T) {
 	}
 
 	// Chromium that is killed is one clear error, and comes back.
-	if out, err := docker(t.Context(), "exec", "-u", "1500:1500", id, "sh", "-c", "kill -9 -1"); err != nil {
+	if out, err := docker(t.Context(), "exec", "-u", chromeUser, id, "sh", "-c", "kill -9 -1"); err != nil {
 		t.Logf("kill: %v %s", err, out) // the shell may be among those that end
 	}
 	p.wait("the crash", func() bool { return p.state.Phase == core.BrowserCrashed && p.state.Failure != nil })

@@ -136,7 +136,7 @@ func TestBrowserSeesWhatAgentsServe(t *testing.T) {
 	id := chromeContainer(t, ch)
 	in := func(script string) string {
 		t.Helper()
-		out, err := docker(t.Context(), "exec", "-u", "1500:1500", id, "sh", "-c", script)
+		out, err := docker(t.Context(), "exec", "-u", chromeUser, id, "sh", "-c", script)
 		if err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
