@@ -292,6 +292,11 @@ func (t *tab) opened(ctx context.Context) string {
 	if fresh == nil || fresh == t || fresh.opener != t.id {
 		return ""
 	}
+	begun, cancel := context.WithTimeout(ctx, time.Second) // an empty one never begins
+	_ = b.until(begun, func() bool {
+		return fresh.gone || fresh.dialog != nil || fresh.opening != nil || fresh.navs > 0
+	})
+	cancel()
 	fresh.settle(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()

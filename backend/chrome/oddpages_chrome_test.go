@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loop/backend/core"
 )
 
 // oddAnswers are what serveOdd has below /odd/: content type and body.
@@ -201,7 +203,11 @@ func TestWindowsAndWhatPagesAskFor(t *testing.T) {
 	r.has(r.click("Frame alert").Result, "alert: “from frame”")
 	r.fails("shows a dialog", "get_page_text", nil)
 	r.must("computer", obj{"action": "key", "text": "Enter"})
-	r.has(r.click("Frame download").Result, "Downloaded “plain.txt”")
+	r.click("Frame download")
+	r.waitFor("a frame's download", func() bool {
+		d := r.Downloads()
+		return len(d) == 1 && d[0].State == core.DownloadDone && d[0].Name == "plain.txt"
+	})
 	r.click("Frame guard")
 	r.has(r.click("Leave").Result, "beforeunload")
 	r.must("computer", obj{"action": "key", "text": "Escape"})

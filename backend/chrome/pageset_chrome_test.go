@@ -261,15 +261,15 @@ func TestWhatScriptsAndConsolesSay(t *testing.T) {
 	r.fails("The limit is less than 1.", "read_network_requests", obj{"limit": 0})
 }
 
-// TestWhatMovesUnderTheHand acts on what scrolls smoothly, moves, and is used again for
-// something else, in a page that has its own ideas of the language.
+// TestWhatMovesUnderTheHand acts on what scrolls smoothly and is used again for something
+// else, in a page that has its own ideas of the language.
 func TestWhatMovesUnderTheHand(t *testing.T) {
 	t.Parallel()
 	r := start(t, Options{})
 	r.open("moving.html")
 	at := r.refs()
 	for _, c := range []struct{ name, says, title string }{
-		{"Bottom", "Clicked ref", "bottom"}, {"Top", "Clicked ref", "top"}, {"Animated", "Clicked ref", "caught"},
+		{"Bottom", "Clicked ref", "bottom"}, {"Top", "Clicked ref", "top"},
 		{"Play", "(button “Play”).", "Pause"}, {"Play", "(button “Pause”, which was “Play” when it was read).", "Play"}, {"Row 3", "Clicked ref", "Row 3"},
 	} {
 		r.has(r.must("computer", obj{"action": "click", "ref": at[c.name]}).Result, c.says)
