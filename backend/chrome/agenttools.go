@@ -261,6 +261,9 @@ func networkTool(_ context.Context, b *Browser, t *tab, p networkParams) (result
 
 // acted waits for what an act began and says what it was on.
 func (t *tab) acted(ctx context.Context, what string, e *ref, n int, at box, err error) (result, error) {
+	if errors.Is(err, errGone) { // by the act itself, before Chromium answered to it
+		return result{Result: what}, nil
+	}
 	if err != nil {
 		if _, is := isDialog(err); !is {
 			return result{}, err
