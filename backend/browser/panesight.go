@@ -47,7 +47,9 @@ func (v *Viewer) appear() {
 	}
 	still := &core.BrowserFrame{JPEG: c.still.JPEG, Sharp: c.still.Sharp, Time: c.still.Time, Ack: func() {}}
 	v.mu.Lock()
-	v.newest, v.number, v.came = still, c.frame, time.Time{}
+	if v.newest == nil { // one that came as the pane went is newer, and Chromium waits for it
+		v.newest, v.number, v.came = still, c.frame, time.Time{}
+	}
 	v.mu.Unlock()
 	v.signal()
 }

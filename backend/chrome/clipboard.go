@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
@@ -168,10 +169,7 @@ func askFocused[T any](ctx context.Context, t *tab, script string, args ...any) 
 // of its own.
 func (t *tab) focused(ctx context.Context, session string) (inner, frame string) {
 	t.b.mu.Lock()
-	frames := make(map[string]string, len(t.frames))
-	for id, s := range t.frames {
-		frames[id] = s
-	}
+	frames := maps.Clone(t.frames)
 	t.b.mu.Unlock()
 	for id, s := range frames {
 		o, err := t.owner(ctx, s)
