@@ -61,6 +61,10 @@ type Container struct {
 	Rights string `json:"-"`
 }
 
+// HotWindow is how long after its last use a container keeps what was changed in the
+// settings since it was made; the original's.
+const HotWindow = 5 * time.Minute
+
 // ContainerFacts are the engine's words about a container at this moment.
 type ContainerFacts struct {
 	ID        ContainerID

@@ -189,7 +189,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.chromes = d.images.Sibling(agentimage.Chrome, func(st core.ImageStatus) { d.browsers.Building(st) })
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
-		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
+		Keep:     func() time.Duration { return d.settings.Current().KeepAlive() },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
 		Publish:  d.bus.Publish, Log: d.log,
 	})
@@ -259,13 +259,14 @@ func (d *Daemon) assembleRuns() {
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: d.links, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
-		Settings:  runSettings{settingsReader{from: d.settings, ask: true}, d.health, d.settings.Keys, d.guestTCP},
+		Settings:  runSettings{settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}, d.health, d.guestTCP},
 		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	containers := programs.Containers{
-		Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: settingsReader{from: d.settings, ask: true},
+		Registry: d.containers, Provision: d.provision, Channels: d.store,
+		Settings: settingsReader{from: d.settings, ask: true, keys: d.settings.Keys},
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,9 +13,6 @@ import (
 )
 
 const (
-	// HotWindow is how long after its last use a container keeps what was changed in
-	// the settings since it was made; the original's.
-	HotWindow = 5 * time.Minute
 	// idleFor and oldAfter end a container of a scope that nobody holds; OpenClaw's.
 	idleFor  = 24 * time.Hour
 	oldAfter = 7 * 24 * time.Hour
@@ -35,7 +33,7 @@ func judge(c core.Container, held, running bool, spec core.Spec, rights string, 
 	switch {
 	case c.Fixed != spec.Fixed || c.Rights != rights || !held && expired(c, now) != "":
 		return courseDrain
-	case c.Hash != spec.Hash && (!running || now.Sub(c.LastUsedAt) >= HotWindow):
+	case c.Hash != spec.Hash && (!running || now.Sub(c.LastUsedAt) >= core.HotWindow):
 		return courseDrain
 	case !running:
 		return courseStart
@@ -136,7 +134,9 @@ func (r *Registry) start(ctx context.Context, spec core.Spec, rights string, h c
 
 // reuse holds a scope's container if it serves; the zero container says that it is out of
 // the way.
-func (r *Registry) reuse(ctx context.Context, c core.Container, spec core.Spec, rights string, h core.Holder) (got core.Container, err error) {
+func (r *Registry) reuse(
+	ctx context.Context, c core.Container, spec core.Spec, rights string, h core.Holder,
+) (got core.Container, err error) {
 	facts, err := r.Facts(ctx, c.ID)
 	if errors.Is(err, core.ErrNotFound) {
 		return got, nil // its row is dropped
@@ -253,6 +253,24 @@ func (r *Registry) freeName(name string) string {
 		name = otherName(name)
 	}
 	return name
+}
+
+// InScopes are the containers of scopes that take new work.
+func (r *Registry) InScopes(scopes ...string) (out []core.Container) {
+	for _, scope := range scopes {
+		if c, ok := r.ofScope(scope); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// HeldBy reports whether a holder of one of some kinds holds a container.
+func (r *Registry) HeldBy(id core.ContainerID, kinds ...core.HolderKind) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.of(id)
+	return w != nil && slices.ContainsFunc(w.holders, func(h core.Holder) bool { return slices.Contains(kinds, h.Kind) })
 }
 
 // ofScope is the container of a scope that takes new work.

@@ -18,7 +18,7 @@ import (
 func TestJudge(t *testing.T) {
 	now := time.Now()
 	made := core.Container{Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-time.Hour), LastUsedAt: now.Add(-time.Minute)}
-	cold := func(c core.Container) core.Container { c.LastUsedAt = now.Add(-HotWindow); return c }
+	cold := func(c core.Container) core.Container { c.LastUsedAt = now.Add(-core.HotWindow); return c }
 	for name, c := range map[string]struct {
 		c       core.Container
 		held    bool
@@ -168,19 +168,19 @@ func TestChangedWhileHot(t *testing.T) {
 			}
 			return c
 		}
-		pass(HotWindow - time.Minute)
+		pass(core.HotWindow - time.Minute)
 		if c := acquire(); c.ID != first.ID || c.Hash == changed.Hash {
 			t.Errorf("hot: %+v", c)
 		}
 		w.free("b", core.Ending{})
-		pass(HotWindow - time.Minute)
+		pass(core.HotWindow - time.Minute)
 		w.reg.Used(first.ID) // somebody types into it
 		pass(2 * time.Minute)
 		if c := acquire(); c.ID != first.ID {
 			t.Errorf("kept hot by a key: %+v", c)
 		}
 		w.free("b", core.Ending{})
-		pass(HotWindow)
+		pass(core.HotWindow)
 		c := acquire()
 		synctest.Wait()
 		if c.ID == first.ID || c.Hash != changed.Hash || w.runs(first.ID) {

@@ -62,11 +62,11 @@ func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container
 	}
 	return p.boxes.Start(ctx, spec)
 }
-func (p *launchPorts) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
-	if err := p.gone(); err != nil {
-		return err
+func (p *launchPorts) Join(spec core.Spec, h core.Holder) (core.Container, bool) {
+	if p.gone() != nil {
+		return core.Container{}, false
 	}
-	return p.boxes.Hold(ctx, id, h)
+	return p.boxes.Join(spec, h)
 }
 func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	if err := p.gone(); err != nil {

@@ -234,6 +234,8 @@ export type Container = {
   hash?: string;
   created_at: string;
   remove_at?: string;
+  scope?: string;
+  last_used_at?: string;
 };
 
 export type ContainerID = string;
