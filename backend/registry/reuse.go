@@ -16,6 +16,8 @@ const (
 	// idleFor and oldAfter end a container of a scope that nobody holds; OpenClaw's.
 	idleFor  = 24 * time.Hour
 	oldAfter = 7 * 24 * time.Hour
+	// closeTime bounds what Close does, which takes a container some tenths of a second.
+	closeTime = 15 * time.Second
 )
 
 // course is what is done about the container of a scope when somebody wants it.
@@ -338,6 +340,33 @@ func (r *Registry) endExpired(ctx context.Context) {
 		}
 		done()
 	}
+}
+
+// Close stops the containers of scopes that nobody holds, when Run has returned: nobody
+// would end them while Loop is away. The next of their scope starts them again.
+func (r *Registry) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	var keys []core.ContainerKey
+	r.mu.Lock()
+	for key, w := range r.rows {
+		if w.Scope != "" && w.Status == core.ContainerRunning && len(w.holders) == 0 {
+			keys = append(keys, key)
+		}
+	}
+	r.mu.Unlock()
+	errs := make([]error, len(keys))
+	var all sync.WaitGroup
+	for i, key := range keys {
+		all.Go(func() {
+			err := r.stop(ctx, key, func(w *row) bool { return len(w.holders) == 0 })
+			if !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+				errs[i] = err
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // held reports whether anybody holds a container.

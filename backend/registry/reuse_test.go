@@ -291,6 +291,27 @@ func TestRecreate(t *testing.T) {
 	})
 }
 
+// TestClose: when Loop ends, containers that nobody holds stop, and serve the next launch.
+func TestClose(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		free := w.warm("a", "f", "r")
+		w.free("a", core.Ending{})
+		held, err := w.reg.Acquire(t.Context(), scoped("other", "session:other", "f"), "r", run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.stop()
+		if err := w.reg.Close(); err != nil || w.runs(free.ID) || !w.runs(held.ID) {
+			t.Errorf("%v; free runs: %v, held runs: %v", err, w.runs(free.ID), w.runs(held.ID))
+		}
+		next := newWorld(t, w.store, w.fake)
+		defer next.stop()
+		if c := next.warm("b", "f", "r"); c.ID != free.ID || !next.runs(c.ID) {
+			t.Errorf("the next launch made %+v", c)
+		}
+	})
+}
+
 // TestTurnGivenUp: who waits for the container of a scope may stop waiting.
 func TestTurnGivenUp(t *testing.T) {
 	turns := newTurns()

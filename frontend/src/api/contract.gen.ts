@@ -1236,6 +1236,10 @@ export const bound = (call: Call) => ({
     setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
     timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
   },
+  containers: {
+    recreate: (channelID: string) => call<boolean>("Containers", "Recreate", channelID),
+    warm: (channelID: string) => call<null>("Containers", "Warm", channelID),
+  },
   footage: {
     frames: (runID: string) => call<KeptFrame[] | null>("Footage", "Frames", runID),
     saveExport: (runID: string) => call<string>("Footage", "SaveExport", runID),
