@@ -197,6 +197,7 @@ func (w *work) takeUp(ctx context.Context) error {
 	if err := w.step(ctx, stepAgent); err != nil {
 		return err
 	}
+	w.tellPorts(ctx)
 	if err := w.spawn(ctx); err != nil {
 		return fmt.Errorf("start agent: %w", err)
 	}

@@ -22,6 +22,7 @@ type boxes struct {
 	all     []*box
 	noHello bool
 	warm    bool // containers of a channel serve again, as those with a scope do
+	ports   []core.ListeningPort
 	oom     bool
 	oomLate int // reports of an ended container until the kill for memory shows
 	opened  int
@@ -413,7 +414,7 @@ func (l *fakeLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, err
 }
 
 func (l *fakeLink) Dial(context.Context, uint16) (net.Conn, error)      { return nil, core.ErrNotFound }
-func (l *fakeLink) Ports(context.Context) ([]core.ListeningPort, error) { return nil, nil }
+func (l *fakeLink) Ports(context.Context) ([]core.ListeningPort, error) { return l.b.ports, nil }
 
 func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.b.mu.Lock()

@@ -131,6 +131,30 @@ func TestWarmContainer(t *testing.T) {
 	}
 }
 
+// TestTakenPorts: a run hears once which ports are taken in a container that it shares.
+func TestTakenPorts(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, _ := newSpawnRig(t, fine)
+		r.boxes.warm = true
+		r.boxes.ports = []core.ListeningPort{{Port: 5173, Process: "node\x1b[31m"}, {Port: 8000}}
+		r.start()
+		defer r.quit()
+		first := r.ended(r.prompt("c", "first").ID, time.Minute)
+		second := r.ended(r.prompt("c", "second").ID, time.Minute)
+		const said = "listen already: 5173 (node[31m), 8000 (not known which program)."
+		if text := r.dump(first.ID); strings.Contains(text, "listen already") {
+			t.Errorf("in a new container: %s", text)
+		}
+		if text := r.dump(second.ID); strings.Count(text, said) != 1 {
+			t.Errorf("in one that was there: %s", text)
+		}
+	})
+	many := make([]core.ListeningPort, 30)
+	if text := takenPorts(many); strings.Count(text, "0 (") != maxPorts || !strings.Contains(text, "and 20 more") {
+		t.Error(text)
+	}
+}
+
 // TestPlanNeedsItsPolicy: a run that plans is not started without a policy in a container
 // that could write, as when the gate is switched off while the container is made.
 func TestPlanNeedsItsPolicy(t *testing.T) {
