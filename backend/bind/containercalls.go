@@ -15,7 +15,7 @@ type ReadyContainers interface {
 
 // Containers is bound as window.go.bind.Containers.
 type Containers struct {
-	Ctx     context.Context  `json:"-"`
+	Ctx     context.Context `json:"-"`
 	Service ReadyContainers `json:"-"`
 }
 
