@@ -268,7 +268,8 @@ func (d *Daemon) assembleRuns() {
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	shared := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
-	d.eager = eagerstart.New(eagerstart.Options{Provision: d.provision, Channels: d.store, Containers: d.containers, Settings: shared, Log: d.log})
+	d.eager = eagerstart.New(eagerstart.Options{
+		Provision: d.provision, Channels: d.store, Containers: d.containers, Settings: shared, Log: d.log})
 	containers := programs.Containers{Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: shared}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
