@@ -172,10 +172,15 @@ picture 3-done
 step "The window finished a demo run"
 
 keys() { xdotool key --clearmodifiers "$@"; }
+# palette: what is where the palette has its field.
+palette() { import -window root -crop 500x30+390+106 rgba:- | md5sum; }
 # command_by_name NAME: by the palette.
 command_by_name() {
+  local deadline=$((SECONDS + 20)) before
+  before=$(palette)
   xdotool key --clearmodifiers ctrl+shift+p
-  sleep 0.5 # the palette takes keys once it is drawn
+  until [ "$(palette)" != "$before" ] || [ $SECONDS -ge $deadline ]; do sleep 0.2; done
+  sleep 0.5 # it takes keys once it is drawn
   xdotool type --delay 20 "$1"
   sleep 0.3
   xdotool key Return

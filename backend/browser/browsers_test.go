@@ -397,11 +397,29 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson {
 			t.Fatal("a movement of the mouse took over")
 		}
+		control := core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputKey, Key: "Control"}}
+		f := s.chrome(t, 1)
+		f.mu.Lock()
+		n := len(f.inputs)
+		f.mu.Unlock()
+		v.Handle(control)
+		<-time.After(time.Second)
+		f.mu.Lock()
+		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson || len(f.inputs) != n {
+			t.Error("a modifier, as before keys of Loop's, took over")
+		}
+		f.mu.Unlock()
 		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputDown, Button: "left"}})
 		var res core.BrowserResult
 		var wg sync.WaitGroup
 		wg.Go(func() { res, _ = s.Agent(t.Context(), agent, act("navigate")) })
 		<-time.After(10 * time.Second)
+		v.Handle(control)
+		f.mu.Lock()
+		if got := f.inputs[len(f.inputs)-1].Key; got != "Control" {
+			t.Errorf("the page did not get the modifier of who drives, but %q", got)
+		}
+		f.mu.Unlock()
 		st, _, _ := latest(t, v)
 		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
 			t.Fatalf("%+v", st)
