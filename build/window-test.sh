@@ -289,6 +289,7 @@ said() { call Channels.Timeline "[\"$channel\",0,500]" | grep -qE "$1"; }
 # drive_browser: the person takes over by a click into the page's field, which lies in its
 # middle, and greets Bob, while the agent waits to greet Ada.
 drive_browser() {
+  keys F6 # an earlier try left the keyboard on the page, which takes Ctrl+L
   ask_script "$1" browser || return 1
   local deadline=$((SECONDS + patience)) middle
   until middle=$(page_middle); do
