@@ -172,8 +172,9 @@ picture 3-done
 step "The window finished a demo run"
 
 keys() { xdotool key --clearmodifiers "$@"; }
-# palette: what is where the palette has its field.
+# palette: what is where the palette has its field. found: where it lists what it finds.
 palette() { import -window root -crop 500x30+390+106 rgba:- | md5sum; }
+found() { import -window root -crop 500x200+390+150 rgba:- | md5sum; }
 # command_by_name NAME: by the palette.
 command_by_name() {
   local deadline=$((SECONDS + 20)) before
@@ -182,7 +183,13 @@ command_by_name() {
   until [ "$(palette)" != "$before" ] || [ $SECONDS -ge $deadline ]; do sleep 0.2; done
   sleep 0.5 # it takes keys once it is drawn
   xdotool type --delay 20 "$1"
-  sleep 0.3
+  local last='' now same=0 # a busy computer draws what was typed later, and Return takes what is first by then
+  until [ $same = 3 ] || [ $SECONDS -ge $deadline ]; do
+    now=$(found)
+    if [ "$now" = "$last" ]; then same=$((same + 1)); else same=0; fi
+    last=$now
+    sleep 0.2
+  done
   xdotool key Return
 }
 # ask_script PROMPT SCRIPT: a prompt that a script of the demo answers.
