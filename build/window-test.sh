@@ -317,7 +317,7 @@ for try in 1 2 3; do
   picture 9-browser-person
   keys ctrl+shift+g
   await "the end of the run" is_done
-  if said 'greeted [^"]*Bob'; then break; fi
+  if said 'greeted [^"]*Bob' && said 'Hello, Ada'; then break; fi
 done
 said 'greeted [^"]*Bob' || die "What the person typed did not reach the page."
 said 'Hello, Ada' || die "The agent did not fill in the page after the person had given it back."
