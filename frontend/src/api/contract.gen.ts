@@ -784,6 +784,7 @@ export type ModelUsage = Tokens & {
 export type Notice = {
   level: string; // info, warning, error
   text: string;
+  driver?: BrowserDriver; // who drives the channel's browser from then on; empty: it is about something else
 };
 
 export type OpenMode = "resume" | "fork" | "fresh";
