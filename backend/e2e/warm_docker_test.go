@@ -163,6 +163,14 @@ func TestWarmContainerThatIsTroubled(t *testing.T) {
 		{"renamed", func() { engine("rename", string(box), "renamed-by-somebody-"+string(box)) }, true},
 		{"Loop was closed", func() { r.s.stop(); r.s = r.h.serve() }, true},
 		{"Loop was killed", func() { r.s.kill(); r.s = r.h.serve() }, true},
+		{"the folder was replaced", func() {
+			if err := os.Rename(r.work, r.work+".old"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(r.work, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
 		{"removed", func() { engine("rm", "-f", string(box)) }, false},
 	} {
 		c.do()
@@ -172,7 +180,7 @@ func TestWarmContainerThatIsTroubled(t *testing.T) {
 		}
 		box = got
 	}
-	if n := len(r.h.containers()); n != 1 {
+	if n := len(r.h.containers()); n != 2 { // one was drained, and is kept for a look
 		t.Errorf("%d containers are left", n)
 	}
 }

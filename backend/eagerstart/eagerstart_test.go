@@ -51,6 +51,8 @@ func (w *world) Host(context.Context, core.EngineStatus) (sandbox.Host, error) {
 	return sandbox.Host{OS: "linux", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: "/home/mira/.loop",
 		Look: func(string) sandbox.PathFact { return sandbox.PathFact{Kind: sandbox.PathDir} }}, nil
 }
+func (w *world) Places(core.Spec) string { return "" }
+
 func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) { return nil, nil }
 func (w *world) Acquire(_ context.Context, s core.Spec, _ string, h core.Holder) (core.Container, error) {
 	w.mu.Lock()

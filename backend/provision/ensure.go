@@ -71,6 +71,8 @@ type Computer interface {
 	// Prepare makes the folders and files that the spec needs; notices say what was
 	// left out.
 	Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error)
+	// Places is another text once a folder or file that the mounts lead to was replaced.
+	Places(spec core.Spec) string
 }
 
 // Containers makes and starts containers, keeps them for their holders, and ends them
@@ -146,7 +148,15 @@ type Resolved struct {
 	DockerConfig []byte
 
 	rights string
+	fixed  string // what Spec.Fixed is made of, besides the places of the mounts
 	host   sandbox.Host
+}
+
+// place has Spec.Fixed say where the mounts lead now. A container goes on showing a folder
+// that was replaced since, in which nobody would find what the agent writes.
+func (r *Resolved) place(c Computer) {
+	sum := sha256.Sum256([]byte(r.fixed + c.Places(r.Spec)))
+	r.Spec.Fixed = hex.EncodeToString(sum[:])
 }
 
 // Lease is a container for as long as its holder needs it.
@@ -211,6 +221,7 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 			return nil, fmt.Errorf("prepare container: %w", err)
 		}
 		r.Why.Notices = append(r.Why.Notices, notices...)
+		r.place(s.o.Computer) // with what was made just now
 	}
 	if w.Ready != nil {
 		if err := w.Ready(r); err != nil {
@@ -283,6 +294,8 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	if err != nil {
 		return r, err
 	}
+	r.fixed = r.Spec.Fixed
+	r.place(s.o.Computer)
 	r.DockerConfig, err = sandbox.DockerConfig(v.Container, r.host)
 	return r, err
 }

@@ -27,6 +27,8 @@ type world struct {
 	values Values
 	left   int // number of containers that are held
 	rights string
+	fixed  []string // of the specs that were acquired
+	places string
 	box    core.Container // that is there already, if it has an id
 }
 
@@ -66,11 +68,14 @@ func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
 	return []string{"a copy was left out"}, w.step("prepare")
 }
 
+func (w *world) Places(core.Spec) string { return w.places }
+
 func (w *world) Acquire(_ context.Context, spec core.Spec, rights string, by core.Holder) (core.Container, error) {
 	if err := w.step("start for " + string(by.Kind)); err != nil {
 		return core.Container{}, err
 	}
 	w.left++
+	w.fixed = append(w.fixed, spec.Fixed)
 	if w.rights = rights; w.box.ID != "" {
 		return w.box, nil
 	}
@@ -293,6 +298,21 @@ func TestRights(t *testing.T) {
 		if got := rights(c.change); (got != same) != c.differ {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// TestReplacedFolder: a container does not serve again once a folder that it shows was
+// replaced. What Resolve says without making anything is the same.
+func TestReplacedFolder(t *testing.T) {
+	w, s, want := newWorld()
+	for _, w.places = range []string{"a", "a", "b"} {
+		if _, err := s.Ensure(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Resolve(t.Context(), want)
+	if err != nil || w.fixed[0] != w.fixed[1] || w.fixed[1] == w.fixed[2] || r.Spec.Fixed != w.fixed[2] || len(r.Spec.Fixed) != 64 {
+		t.Errorf("%v, %v, %v", w.fixed, r.Spec.Fixed, err)
 	}
 }
 

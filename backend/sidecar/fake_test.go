@@ -403,6 +403,8 @@ func (p ports) Host(_ context.Context, st core.EngineStatus) (sandbox.Host, erro
 		EngineOS: st.OS, EngineArch: st.Arch, Look: func(string) sandbox.PathFact { return sandbox.PathFact{Kind: sandbox.PathDir} },
 	}, nil
 }
+func (p ports) Places(core.Spec) string { return "" }
+
 func (p ports) Prepare(core.Spec, sandbox.Host) ([]string, error) { return nil, nil }
 
 var errOwn = errors.New("its own words")
