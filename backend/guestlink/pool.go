@@ -18,6 +18,10 @@ type Source interface {
 // last user: opening one takes the engine as long as the rest of a warm start.
 const linger = 2 * time.Minute
 
+// stillThere bounds the question whether a link that lingered works, which is answered in a
+// millisecond. A container that is paused answers nothing.
+const stillThere = time.Second
+
 // Pool shares one link per container: loop init serves the newest alone, so a run
 // and a terminal in the same container would take it from each other.
 type Pool struct {
@@ -71,11 +75,23 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 			p.by[c.ID] = s
 		}
 		s.users++
-		if s.back != nil {
+		lingered := s.back != nil
+		if lingered {
 			close(s.back)
 			s.back = nil
 		}
 		p.mu.Unlock()
+		if lingered && !works(ctx, s.link) {
+			p.mu.Lock()
+			if p.by[c.ID] == s {
+				delete(p.by, c.ID)
+			}
+			p.mu.Unlock()
+			if err := p.leave(c, s); ctx.Err() != nil {
+				return nil, errors.Join(ctx.Err(), err)
+			}
+			continue // with a new link; how the old one ended is nobody's concern
+		}
 		if first {
 			link, err := p.source.Open(ctx, c)
 			if s.err = err; err == nil { // with an error there may come a nil of some type
@@ -101,6 +117,14 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 // over says that the link failed or broke, so that a new one is due.
 func (s *sharedLink) over() bool {
 	return isClosed(s.ready) && (s.err != nil || isClosed(s.link.Done()))
+}
+
+// works reports whether the other end of a link answers.
+func works(ctx context.Context, l core.Link) bool {
+	ctx, cancel := context.WithTimeout(ctx, stillThere)
+	defer cancel()
+	_, err := l.Ping(ctx)
+	return err == nil
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -16,6 +16,14 @@ type poolLink struct {
 	core.Link
 	done   chan struct{}
 	closed int
+	deaf   bool // answers no ping
+}
+
+func (l *poolLink) Ping(ctx context.Context) (time.Duration, error) {
+	if l.deaf {
+		<-ctx.Done()
+	}
+	return 0, ctx.Err()
 }
 
 func (l *poolLink) Done() <-chan struct{} { return l.done }
@@ -144,6 +152,7 @@ func TestLingeringLink(t *testing.T) {
 		"somebody comes back": {func(*Pool, *poolLink) { <-time.After(linger - time.Second) }, 0, 1},
 		"nobody comes":        {func(*Pool, *poolLink) { <-time.After(linger) }, 1, 2},
 		"the link breaks":     {func(_ *Pool, l *poolLink) { close(l.done) }, 1, 2},
+		"nobody answers":      {func(_ *Pool, l *poolLink) { l.deaf = true }, 0, 2},
 		"it comes and goes": {func(p *Pool, _ *poolLink) {
 			for range 3 {
 				<-time.After(linger - time.Second)
