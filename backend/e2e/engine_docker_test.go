@@ -86,28 +86,6 @@ func (s *server) engineBecomes(ok bool, meanwhile func()) core.EngineStatus {
 	}
 }
 
-// swept waits until the containers of the runs are removed, so that Loop asks the
-// engine for nothing more. This home keeps no containers after a run.
-func (s *server) swept() {
-	s.h.t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var list []core.Container
-		s.must("System.ListContainers", &list)
-		if len(list) == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			s.h.t.Fatalf("containers were not swept: %+v", list)
-		}
-	}
-}
-
 // listen returns the events that the page would get, until the test ends.
 func (s *server) listen() <-chan core.Event {
 	s.h.t.Helper()
@@ -374,11 +352,7 @@ func TestEngineGone(t *testing.T) {
 	if st := outcome(page, run); st.State != core.RunCancelled {
 		t.Errorf("%+v %+v", st, st.Failure)
 	}
-	for _, c := range h.containers() {
-		if c.State.Running {
-			t.Errorf("%s still runs", c.Name)
-		}
-	}
+	h.nothingRuns()
 
 	// And a new run works.
 	m.release()
@@ -394,7 +368,7 @@ func TestEngineGone(t *testing.T) {
 func TestEngineHangs(t *testing.T) {
 	t.Parallel() // mostly waits
 	p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
-	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","container_keep_alive_sec":0,%s}`, m.port, p.config()))
+	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",%s}`, m.port, p.config()))
 	s := h.serve()
 	ch := s.add(t.TempDir())
 	s.engineIs(true)
@@ -411,7 +385,7 @@ func TestEngineHangs(t *testing.T) {
 	if st := outcome(page, run); st.State != core.RunDone {
 		t.Errorf("%+v %+v", st, st.Failure)
 	}
-	s.swept()
+	h.nothingRuns() // and the container, which the end of Loop stops, cannot be stopped
 	p.suspend()
 	within(t, soon, "closing", s.stop)
 	p.resume()

@@ -16,8 +16,9 @@ const (
 	// idleFor and oldAfter end a container of a scope that nobody holds; OpenClaw's.
 	idleFor  = 24 * time.Hour
 	oldAfter = 7 * 24 * time.Hour
-	// closeTime bounds what Close does, which takes a container some tenths of a second.
-	closeTime = 15 * time.Second
+	// closeTime bounds what Close does, which takes a container some tenths of a second:
+	// nobody is to wait longer for the end of Loop. What goes on serves the next launch.
+	closeTime = 3 * time.Second
 )
 
 // course is what is done about the container of a scope when somebody wants it.
