@@ -72,7 +72,8 @@ func worksADay(t *testing.T, chores []chore, gate bool) (w worked) {
 		"mounts": []string{goroot(t) + ":" + goroot(t) + ":ro"},
 		"envs": map[string]string{"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z", "GIT_PAGER": "cat",
 			"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "url.git://127.0.0.1/.insteadOf", "GIT_CONFIG_VALUE_0": "https://example.org/",
-			"GOPROXY": "off", "GOTOOLCHAIN": "local", "SOURCE_DATE_EPOCH": "1767225600"},
+			"GOPROXY": "off", "GOTOOLCHAIN": "local", "SOURCE_DATE_EPOCH": "1767225600",
+			"NPM_CONFIG_UPDATE_NOTIFIER": "false"}, // of a version that came out on this day
 	})
 	if err != nil {
 		t.Fatal(err)
