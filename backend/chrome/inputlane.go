@@ -31,12 +31,14 @@ type inputLane struct {
 	unanswered int
 	calm       chan struct{} // closed when nothing is unanswered; nil if nobody waits for it
 	moving     chan struct{} // closed when the move under way was answered; nil if none is
+	lifted     chan struct{} // closed when the person's button is up; nil if it is
 }
 
 // laneItem is a movement, or something else that is done after those before it.
 type laneItem struct {
 	core.BrowserInput
-	do func()
+	do   func()
+	turn bool // do is an act's turn, which waits for no answers
 }
 
 func newInputLane(b *Browser) *inputLane { return &inputLane{b: b, wake: make(chan struct{}, 1)} }
@@ -77,6 +79,7 @@ func (l *inputLane) push(in core.BrowserInput) {
 			return
 		}
 	}
+	l.presses(in)
 	l.queue = append(l.queue, laneItem{BrowserInput: in})
 	l.signal()
 }
@@ -140,7 +143,9 @@ func (l *inputLane) run() {
 		in, wait, ok := l.next()
 		switch {
 		case ok && in.do != nil:
-			l.answered()
+			if !in.turn {
+				l.answered()
+			}
 			in.do()
 			continue
 		case ok:

@@ -94,8 +94,18 @@ func (p *pointer) lift(x, y float64, button input.MouseButton, count, modifiers 
 	}})
 }
 
-// perform sends the commands that make says, one after the other.
+// perform is send in a turn of its own.
 func (t *tab) perform(ctx context.Context, make func(p *pointer) []command) error {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
+	return t.send(ctx, make)
+}
+
+// send sends the commands that make says, one after the other. The caller has the turn.
+func (t *tab) send(ctx context.Context, make func(p *pointer) []command) error {
 	t.b.mu.Lock()
 	all := make(&t.pointer)
 	t.b.mu.Unlock()
@@ -175,11 +185,16 @@ func (t *tab) inside(ctx context.Context, x, y float64) error {
 
 // click presses and lets go count times, as a hand does.
 func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton, count, modifiers int) error {
-	if err := t.perform(ctx, func(p *pointer) []command { return p.moveTo(x, y, modifiers) }); err != nil {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
+	if err := t.send(ctx, func(p *pointer) []command { return p.moveTo(x, y, modifiers) }); err != nil {
 		return err
 	}
 	for n := 1; n <= count; n++ {
-		err := t.perform(ctx, func(p *pointer) []command {
+		err := t.send(ctx, func(p *pointer) []command {
 			return append(p.press(x, y, button, n, modifiers), p.lift(x, y, button, n, modifiers)...)
 		})
 		if err != nil {
@@ -191,6 +206,11 @@ func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton,
 
 // dragFromTo drags with the left button, by the page's own drag and drop if it has one.
 func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (err error) {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
 	defer func() {
 		if err != nil {
 			t.b.mu.Lock()
@@ -198,7 +218,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 			t.b.mu.Unlock()
 		}
 	}()
-	err = t.perform(ctx, func(p *pointer) []command {
+	err = t.send(ctx, func(p *pointer) []command {
 		return append(p.moveTo(fromX, fromY, 0), p.press(fromX, fromY, input.MouseButtonLeft, 1, 0)...)
 	})
 	const pieces = 8
@@ -207,7 +227,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 		f := min(float64(i)/pieces, 1)
 		x, y := fromX+(toX-fromX)*f, fromY+(toY-fromY)*f
 		now := t.draggedInto(ctx, x, y)
-		err = t.perform(ctx, func(p *pointer) []command {
+		err = t.send(ctx, func(p *pointer) []command {
 			p.over = p.over && now == in
 			return p.moveTo(x, y, 0)
 		})
@@ -221,7 +241,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 	if err != nil {
 		return err
 	}
-	return t.perform(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
+	return t.send(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
 }
 
 // draggedInto is the session of the frame at a place, which a drag has to enter like a page.
