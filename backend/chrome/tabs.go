@@ -53,6 +53,7 @@ type tab struct {
 	console  consoleLog
 	network  networkLog
 	pointer  pointer
+	hand     hand
 	popup    *popup // that the page would show in a window of its own
 	cursor   string
 	scouting bool // a goroutine looks at history and icon
