@@ -28,8 +28,8 @@ type flood struct {
 	returns bool      // it is being loaded again
 }
 
-var errFlood = core.Fail(core.CodeTooMany, nil, fmt.Sprintf("The script opened tab after tab beyond the %d that there may be, and was stopped.",
-	maxTabs), "Open fewer.")
+var errFlood = core.Fail(core.CodeTooMany, nil,
+	fmt.Sprintf("The script opened tab after tab beyond the %d that there may be, and was stopped.", maxTabs), "Open fewer.")
 
 // surplus counts a tab that is closed at once, as there are maxTabs. A page that goes on is
 // stopped: first its script is ended, as for one that hangs. V8 looks for that at calls and
