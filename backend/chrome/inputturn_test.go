@@ -176,7 +176,7 @@ func TestPageThatLags(t *testing.T) {
 		if got := len(m.sent()); got >= 2*n {
 			t.Errorf("%d were sent to a page that answers nothing", got)
 		}
-		time.Sleep(answerPatience - time.Second)
+		<-time.After(answerPatience - time.Second)
 		m.lock.Lock()
 		m.mute = ""
 		m.says(maxUnanswered)
