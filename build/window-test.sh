@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the real window through a demo run, held calls, a browser, four terminals and its end: window-test.sh [DIRECTORY]
+# Drives the real window through a demo run, held calls, a browser, an export, four terminals and its end: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
 # Loop folder of its own; types with xdotool as a person would, and checks the
@@ -172,12 +172,24 @@ picture 3-done
 step "The window finished a demo run"
 
 keys() { xdotool key --clearmodifiers "$@"; }
+# palette: what is where the palette has its field. found: where it lists what it finds.
+palette() { import -window root -crop 500x30+390+106 rgba:- | md5sum; }
+found() { import -window root -crop 500x200+390+150 rgba:- | md5sum; }
 # command_by_name NAME: by the palette.
 command_by_name() {
+  local deadline=$((SECONDS + 20)) before
+  before=$(palette)
   xdotool key --clearmodifiers ctrl+shift+p
-  sleep 0.5 # the palette takes keys once it is drawn
+  until [ "$(palette)" != "$before" ] || [ $SECONDS -ge $deadline ]; do sleep 0.2; done
+  sleep 0.5 # it takes keys once it is drawn
   xdotool type --delay 20 "$1"
-  sleep 0.3
+  local last='' now same=0 # a busy computer draws what was typed later, and Return takes what is first by then
+  until [ $same = 3 ] || [ $SECONDS -ge $deadline ]; do
+    now=$(found)
+    if [ "$now" = "$last" ]; then same=$((same + 1)); else same=0; fi
+    last=$now
+    sleep 0.2
+  done
   xdotool key Return
 }
 # ask_script PROMPT SCRIPT: a prompt that a script of the demo answers.
@@ -284,6 +296,7 @@ said() { call Channels.Timeline "[\"$channel\",0,500]" | grep -qE "$1"; }
 # drive_browser: the person takes over by a click into the page's field, which lies in its
 # middle, and greets Bob, while the agent waits to greet Ada.
 drive_browser() {
+  keys F6 # an earlier try left the keyboard on the page, which takes Ctrl+L
   ask_script "$1" browser || return 1
   local deadline=$((SECONDS + patience)) middle
   until middle=$(page_middle); do
@@ -304,15 +317,59 @@ for try in 1 2 3; do
   picture 9-browser-person
   keys ctrl+shift+g
   await "the end of the run" is_done
-  if said 'greeted [^"]*Bob'; then break; fi
+  if said 'greeted [^"]*Bob' && said 'Hello, Ada'; then break; fi
 done
 said 'greeted [^"]*Bob' || die "What the person typed did not reach the page."
 said 'Hello, Ada' || die "The agent did not fill in the page after the person had given it back."
+said 'You took over the browser' || die "The timeline does not say that the person drove."
+said 'You gave the browser back' || die "The timeline does not say that the person gave back."
 sleep 1
 picture 10-browser
 # Nothing of it stays open: a pane is a reason to live.
 await "the end of the panel" command_by_name 'Close the browser'
 step "The window showed a browser, and both drove it"
+
+step "The run played back, and exported by the system's dialog"
+run=$(call Channels.Timeline "[\"$channel\",0,500]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).events.findLast(e=>e.run_id).run_id')
+command_by_name 'Play back the last'
+sleep 2
+keys End
+sleep 1 # its last picture is loaded and drawn
+picture 11-playback
+save_dialog() { xdotool search --onlyvisible --name '^Export the run$'; }
+no_save_dialog() { ! save_dialog; }
+# asks_where: the export of the run, until its dialog has the keyboard. Its answer, or why
+# there is none, goes to a file when the dialog has been answered.
+asks_where() {
+  curl -sS -m 120 -H "Authorization: Bearer $(field token)" -H 'Content-Type: application/json' --data "[\"$run\"]" \
+    "$(field url)api/call/Footage.SaveExport" >"$tmp/exported" &
+  exporting=$!
+  await "the dialog for saving" save_dialog
+  xdotool windowfocus "$(save_dialog | head -n 1)"
+  sleep 1 # it has listed its folder, and marked the name
+}
+# saves_to FILE: an answer by the keyboard.
+saves_to() {
+  asks_where
+  keys ctrl+a
+  xdotool type --delay 15 "$1"
+  keys Return
+  wait "$exporting"
+}
+saves_to "$tmp/mine.zip"
+grep -qF "$tmp/mine.zip" "$tmp/exported" || die "The export did not say where it is: $(cat "$tmp/exported")"
+[ "$(head -c 2 "$tmp/mine.zip")" = PK ] || die "The export is not the zip that was asked for."
+asks_where
+keys Escape
+wait "$exporting"
+[ "$(cat "$tmp/exported")" = '""' ] || die "A closed dialog came to something: $(cat "$tmp/exported")"
+saves_to /proc/mine.zip # where nobody can write
+grep -q 'could not be written to /proc/mine.zip' "$tmp/exported" || die "The person is not told why there is no file: $(cat "$tmp/exported")"
+await "the end of the dialog" no_save_dialog
+xdotool windowfocus "$window"
+await "the end of the playback" command_by_name 'Close the playback'
+sleep 1
+step "The window exported a run"
 
 step "Four terminals, by the keyboard"
 prompts_sent() { call Channels.History "[\"$channel\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
@@ -357,10 +414,10 @@ type_line 'cd /; clear; git --version; claude --version; false'
 [ "$(prompts_sent)" = "$prompts" ] || die "What was typed into a terminal went to the prompt box."
 says Terminals.List "[\"$channel\"]" 'r.length === 4 && r.every(t => t.target === "agent" && t.cols > 10 && t.rows > 3)' || die "The terminals have no size."
 sleep 1
-picture 11-terminals
+picture 12-terminals
 keys ctrl+shift+x
 sleep 1
-picture 12-terminal-alone
+picture 13-terminal-alone
 keys ctrl+shift+x
 for id in $(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(t=>t.session_id).join("\n")'); do
   call Terminals.Close "[\"$id\"]" >/dev/null
@@ -402,7 +459,7 @@ sleep 1
 close_window
 await "what is said once" says System.Memory '[]' 'r["closing.told"] === "yes"'
 sleep 1 # the answer comes when the notice is there; now it is drawn as well
-picture 13-closing
+picture 14-closing
 visible >/dev/null || die "The window went before the person had read the notice."
 keys Return
 await "the window to go" hidden
@@ -411,7 +468,7 @@ desktop "$BIN/loop-desktop" || die "A second start failed."
 take_window
 await "the pane" says Terminals.List "[\"$channel\"]" 'r[0].viewers > 0'
 sleep 1
-picture 14-shown-again
+picture 15-shown-again
 close_window
 await "the window to go without a word" hidden
 desktop "$BIN/loop-desktop" || die "A second start failed."
@@ -419,7 +476,7 @@ take_window
 goes_on >/dev/null || die "The program is not there any more."
 ask_quit() { keys ctrl+shift+q && sleep 2; } # the answer of Loop, and the dialog drawn
 ask_quit
-picture 15-quit
+picture 16-quit
 keys Return # Cancel has the keyboard
 sleep 1
 goes_on >/dev/null || die "Cancel ended a program."

@@ -59,6 +59,10 @@ func (f *Footage) SaveExport(runID string) (string, error) {
 		if errors.As(err, new(*core.Failure)) {
 			return "", err
 		}
+		if errors.Is(err, fs.ErrPermission) {
+			return "", core.Fail(core.CodeDir, err, "The export could not be written to "+to+": you may not write there.",
+				"Choose another folder.")
+		}
 		return "", core.Fail(core.CodeDir, err, "The export could not be written to "+to+".",
 			"Check that the disk is not full, or choose another folder.")
 	}

@@ -3,9 +3,12 @@ package bind_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"loop/backend/bind"
@@ -48,6 +51,10 @@ func TestSaveExport(t *testing.T) {
 	list, err := os.ReadDir(dir)
 	if err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
+	}
+	f.Exports = fakeExports{writing: fmt.Errorf("write: %w", fs.ErrPermission)}
+	if _, err := f.SaveExport("r"); !strings.Contains(core.AsFailure(err).Cause, "you may not write there") {
+		t.Errorf("no right to write: %v", err)
 	}
 	f.Dialog, f.Exports = fakeWindow{fake: &fake{picked: filepath.Join(dir, "missing")}}, fakeExports{}
 	if _, err := f.SaveExport("r"); core.AsFailure(err).Code != core.CodeDir {

@@ -38,7 +38,7 @@ func (c *session) agent(ctx context.Context, of core.RunID, a core.BrowserAction
 	told := false
 	if changes(a) {
 		var ok bool
-		if ok, told = c.turn(ctx); !ok {
+		if ok, told = c.turn(ctx, of); !ok {
 			return core.BrowserResult{Error: drivesText}
 		}
 		defer c.acted()
@@ -78,7 +78,7 @@ func sentence(err error) string {
 }
 
 // turn waits until the agent may act. told says that the person drove in between.
-func (c *session) turn(ctx context.Context) (ok, told bool) {
+func (c *session) turn(ctx context.Context, of core.RunID) (ok, told bool) {
 	late := time.NewTimer(handTimeout)
 	defer late.Stop()
 	for {
@@ -92,6 +92,7 @@ func (c *session) turn(ctx context.Context) (ok, told bool) {
 		c.baton.wait(c.s.o.Now())
 		rest := time.NewTimer(max(c.baton.next().Sub(c.s.o.Now()), 0))
 		c.mu.Unlock()
+		c.film.waits(of)
 		c.touch()
 		over := false
 		select {

@@ -325,7 +325,13 @@ func bounded(v core.BrowserView) core.BrowserView {
 	return v
 }
 
-// input passes a movement on. Any but a mouse's own takes the baton; a mouse moves the
+// holds are the keys that do nothing alone.
+var holds = map[string]bool{
+	"Alt": true, "AltGraph": true, "CapsLock": true, "Control": true, "Fn": true, "FnLock": true, "Hyper": true, "Meta": true,
+	"NumLock": true, "OS": true, "ScrollLock": true, "Shift": true, "Super": true,
+}
+
+// input passes a movement on. Any but a mouse's own and a modifier takes the baton; a mouse moves the
 // page's pointer only while the agent does not.
 func (v *Viewer) input(in core.BrowserInput) {
 	if len(in.Text) > core.MaxBrowserPaste {
@@ -339,7 +345,9 @@ func (v *Viewer) input(in core.BrowserInput) {
 	c.baton.settle(now)
 	was := c.baton.driver
 	pass := in.Kind != core.InputMove || was != core.DriverAgent
-	if in.Kind != core.InputMove && in.Kind != core.InputKeyUp && in.Kind != core.InputUp {
+	if in.Kind == core.InputKey && holds[in.Key] && was != core.DriverPerson {
+		pass = false // what is pressed next brings its modifiers along, and may be a key of Loop's
+	} else if in.Kind != core.InputMove && in.Kind != core.InputKeyUp && in.Kind != core.InputUp {
 		c.baton.take(now)
 	}
 	c.used = now

@@ -78,6 +78,12 @@ type Film interface {
 	Keep(ctx context.Context, f core.TakenFrame) (goes bool, err error)
 }
 
+// Timeline keeps notices of runs. It is called from any goroutine.
+type Timeline interface {
+	// AddEvents stores events and numbers them.
+	AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error)
+}
+
 // Settings are those of a channel's browser.
 type Settings struct {
 	Enabled bool
@@ -105,6 +111,7 @@ type Options struct {
 	// none of them.
 	AgentActions []string
 	Film         Film
+	Timeline     Timeline
 	Publish      func(...core.Event)
 	Now          func() time.Time
 	Log          *slog.Logger

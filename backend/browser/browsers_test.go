@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -136,12 +137,37 @@ type stage struct {
 	reel    reel
 	asked   []string
 	events  []core.Event
+	untold  error // of the timeline
 }
 
 func (s *stage) publish(evs ...core.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, evs...)
+}
+
+// AddEvents stores nothing; who publishes what it returns is heard.
+func (s *stage) AddEvents(_ context.Context, evs ...core.Event) ([]core.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return evs, s.untold
+}
+
+// notices are those told since the last call, each with its run and driver.
+func (s *stage) notices() string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	s.events = slices.DeleteFunc(s.events, func(e core.Event) bool {
+		if e.Type == core.EventNotice {
+			var n core.Notice
+			_ = json.Unmarshal(e.Data, &n)
+			out = append(out, fmt.Sprintf("%s %s %s %s", e.ChannelID, e.RunID, n.Driver, n.Text))
+		}
+		return e.Type == core.EventNotice
+	})
+	return strings.Join(out, ", ")
 }
 
 func newStage() *stage {
@@ -163,7 +189,7 @@ func newStage() *stage {
 			s.asked = append(s.asked, fmt.Sprint(ch, " ", op.URL, " ", by.RunID, " ", tool))
 			return nil
 		},
-		Film: &s.reel, Publish: s.publish, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Film: &s.reel, Timeline: s, Publish: s.publish, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Ports: func(context.Context, core.ChannelID) []core.BrowserPort {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -371,11 +397,29 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson {
 			t.Fatal("a movement of the mouse took over")
 		}
+		control := core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputKey, Key: "Control"}}
+		f := s.chrome(t, 1)
+		f.mu.Lock()
+		n := len(f.inputs)
+		f.mu.Unlock()
+		v.Handle(control)
+		<-time.After(time.Second)
+		f.mu.Lock()
+		if st, _, _ := latest(t, v); st != nil && st.Driver == core.DriverPerson || len(f.inputs) != n {
+			t.Error("a modifier, as before keys of Loop's, took over")
+		}
+		f.mu.Unlock()
 		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputDown, Button: "left"}})
 		var res core.BrowserResult
 		var wg sync.WaitGroup
 		wg.Go(func() { res, _ = s.Agent(t.Context(), agent, act("navigate")) })
 		<-time.After(10 * time.Second)
+		v.Handle(control)
+		f.mu.Lock()
+		if got := f.inputs[len(f.inputs)-1].Key; got != "Control" {
+			t.Errorf("the page did not get the modifier of who drives, but %q", got)
+		}
+		f.mu.Unlock()
 		st, _, _ := latest(t, v)
 		if st == nil || st.Driver != core.DriverPerson || st.WaitingMs < 8000 {
 			t.Fatalf("%+v", st)
@@ -392,6 +436,7 @@ func TestPersonTakesOverAndGivesBack(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 		<-time.After(time.Second)
+		s.notices()
 		s.mu.Lock()
 		told := fmt.Sprint(s.Held("c"))
 		for _, e := range s.events {

@@ -39,10 +39,10 @@ type film struct {
 	of     core.RunID // the run that acted last, while it is under way
 	taking []*taking
 	pace   time.Duration
-	due    time.Time // of the next look at the page between acts; zero: none
-	driver core.BrowserDriver
-	moved  uint32 // what was cast when a picture was kept last
-	sum    uint64 // of that picture
+	due    time.Time  // of the next look at the page between acts; zero: none
+	turn   core.RunID // the run under way that knows that the person drives; empty: none
+	moved  uint32     // what was cast when a picture was kept last
+	sum    uint64     // of that picture
 }
 
 // taking is an act whose picture is being taken.
@@ -183,9 +183,9 @@ func (f *film) frameNow(run *Running, of core.RunID, kind core.KeptKind) core.Ta
 	return frame
 }
 
-// keep hands a frame on, of what was cast at that time. Frames of a run that is over are
-// no longer taken.
-func (f *film) keep(frame core.TakenFrame, at seen) {
+// keep hands a frame on, of what was cast at that time. It reports whether the frame's run
+// is under way: frames of a run that is over are no longer taken.
+func (f *film) keep(frame core.TakenFrame, at seen) (goes bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.c.ctx), keepTimeout)
 	defer cancel()
 	if len(frame.JPEG) > 0 {
@@ -202,6 +202,7 @@ func (f *film) keep(frame core.TakenFrame, at seen) {
 	if !goes && f.of == frame.RunID {
 		f.of = ""
 	}
+	return goes
 }
 
 // run is the goroutine of a film, for the life of the service.
@@ -227,20 +228,23 @@ func (f *film) watch() time.Duration {
 	c.baton.settle(now)
 	driver, run, settles := c.baton.driver, c.run, c.baton.next()
 	c.mu.Unlock()
+	person := driver == core.DriverPerson
 	f.mu.Lock()
-	of, was, due := f.of, f.driver, f.due
-	f.driver = driver
+	of, was, due := f.of, f.turn, f.due
+	if run != nil {
+		if f.turn = ""; person {
+			f.turn = of
+		}
+	}
 	f.mu.Unlock()
 	if of == "" || run == nil {
 		return time.Hour
 	}
-	person := driver == core.DriverPerson
-	if person != (was == core.DriverPerson) {
-		kind := core.FrameGive
-		if person {
-			kind = core.FrameTake
-		}
-		f.turned(run, of, kind)
+	switch {
+	case person && was != of:
+		f.turned(run, of, core.FrameTake)
+	case !person && was == of:
+		f.turned(run, of, core.FrameGive)
 	}
 	next := time.Hour
 	if !settles.IsZero() {
@@ -253,17 +257,6 @@ func (f *film) watch() time.Duration {
 		return min(next, wait)
 	}
 	return min(next, f.between(run, of, person))
-}
-
-// turned keeps a frame of who drives now.
-func (f *film) turned(run *Running, of core.RunID, kind core.KeptKind) {
-	frame, at := f.frameNow(run, of, kind), f.newest()
-	if at.panes && at.frame != nil {
-		frame.JPEG = at.frame.JPEG
-	} else {
-		frame.JPEG, frame.Why = f.still(run)
-	}
-	f.keep(frame, at)
 }
 
 // between keeps a picture of the page if it is another than the one before, and says when

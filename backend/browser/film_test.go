@@ -239,3 +239,59 @@ func TestTakingOverAndGivingBackAreFrames(t *testing.T) {
 		}
 	})
 }
+
+// TestTheTimelineSaysWhoDrives: one row for each change of hands of a run that uses the
+// browser, and none for what no run sees.
+func TestTheTimelineSaysWhoDrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := filmStage(t)
+		defer func() { _ = s.Close() }()
+		v, err := s.Watch(t.Context(), "c", firstView)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = v.Close() }()
+		take, give := core.BrowserCommand{Type: "take"}, core.BrowserCommand{Type: "give"}
+		const took, gave = "c r person You took over the browser.", "c r nobody You gave the browser back."
+		says := func(when, want string) {
+			t.Helper()
+			if got := s.notices(); got != want {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		v.Handle(take)
+		says("no run has used the browser", "")
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			mustAct(t, s, "navigate")
+		}()
+		says("a run comes to wait for the person", took)
+		v.Handle(core.BrowserCommand{Type: "input", Input: &core.BrowserInput{Kind: core.InputDown, Button: "left"}})
+		mustAct(t, s, "read_page")
+		says("the person goes on", "")
+		v.Handle(give)
+		<-done
+		says("given back", gave)
+		v.Handle(take)
+		says("taken again", took)
+		<-time.After(personRest + time.Second)
+		says("a pause", gave)
+		s.mu.Lock()
+		s.untold = errors.New("database is locked")
+		s.mu.Unlock()
+		v.Handle(take)
+		says("a timeline that cannot be written", "")
+		v.Handle(give)
+		synctest.Wait()
+		s.mu.Lock()
+		s.untold = nil
+		s.mu.Unlock()
+		s.reel.mu.Lock()
+		s.reel.over = true
+		s.reel.mu.Unlock()
+		v.Handle(take)
+		v.Handle(give)
+		says("the run is over", "")
+	})
+}

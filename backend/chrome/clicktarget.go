@@ -24,6 +24,7 @@ func (t *tab) uncover(ctx context.Context, n int, e ref, at box) (box, string, e
 }
 
 const toTheMiddle = `function() {
+	if (this.localName === "area") return; // it has no place of its own to scroll to
 	(this.nodeType === 1 ? this : this.parentElement).scrollIntoView({block: "center", inline: "center", behavior: "instant"});
 }`
 
@@ -80,10 +81,11 @@ const tagText = `const tag = e => e.tagName.startsWith(":") && e.parentElement ?
 
 // gotInstead says that a click on the element that is this would get to hit, empty if it
 // gets to the element.
-const gotInstead = `function(hit) {` + tagText + `
+const gotInstead = `function(hit) {` + tagText + imageText + `
 	const e = this.nodeType === 1 ? this : this.parentElement;
 	const up = n => n.assignedSlot || n.parentNode || n.host;
 	for (let n = hit; n; n = up(n)) if (n === e) return "";
+	if (image(e) === hit) return "";
 	const label = hit.closest && hit.closest("label");
 	if (label && label.control === e) return "";
 	for (let n = up(e); n; n = up(n)) if (n === hit) return "it lets clicks through to " + tag(hit) + " around it";

@@ -16,6 +16,7 @@ const (
 	maxQueued     = 256 // movements that wait; further ones are dropped
 	maxUnanswered = 128 // of a tab, that Chromium has not answered; further ones wait
 	moveTimeout   = time.Second
+	overTimeout   = 300 * time.Millisecond // to find the frame that a drag is over
 	maxDelta      = 10_000
 )
 
@@ -199,10 +200,20 @@ func (l *inputLane) send(in laneItem) {
 	if in.Kind == core.InputDown || in.Kind == core.InputScroll {
 		t.dismiss()
 	}
+	if t.pointer.drag != nil && (in.Kind == core.InputMove || in.Kind == core.InputUp) {
+		b.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), overTimeout)
+		t.draggedOver(ctx, in.X, in.Y)
+		cancel()
+		b.mu.Lock()
+	}
 	commands := t.movement(in.BrowserInput)
 	session := t.session
 	b.mu.Unlock()
 	for i, c := range commands {
+		if d, ok := c.params.(*input.DispatchDragEventParams); ok && d.Type == "dragCancel" {
+			l.answered() // the drag ends after the drop
+		}
 		if !l.room(t) {
 			return
 		}

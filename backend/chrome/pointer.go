@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -19,31 +18,18 @@ const maxPlace = 100_000
 // pointer is where a tab's mouse is. Its fields are guarded by the Browser's mu.
 type pointer struct {
 	down input.MouseButton // that is pressed; empty if none
+	x, y float64           // where it was pressed
 	drag *input.DragData   // of a drag that the page has begun
-	over bool              // the drag has entered the page
+	over bool              // the drag has entered the frame that it is over
+	// source and in are the sessions of the frames that the drag comes from and is over;
+	// empty where the page has no frame of another site.
+	source, in string
 }
 
 // lost forgets what was pressed: the page it was pressed on has gone.
 func (p *pointer) lost() { *p = pointer{} }
 
 var buttonBits = map[input.MouseButton]int64{input.MouseButtonLeft: 1, input.MouseButtonRight: 2, input.MouseButtonMiddle: 4}
-
-// dragBegan keeps what a page has given to drag. Chromium hands it out instead of
-// starting a drag of the system's, which has no end without a person.
-func (b *Browser) dragBegan(e event) {
-	var p struct {
-		Data *input.DragData `json:"data"`
-	}
-	if !b.decode(e, &p) || p.Data == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t := b.sessions[e.session]; t != nil && t.pointer.down != "" {
-		t.pointer.drag = p.Data
-		b.advance()
-	}
-}
 
 // command is what is sent for one movement.
 type command struct {
@@ -69,14 +55,9 @@ func (p *pointer) moveTo(x, y float64, modifiers int) []command {
 	return []command{{input.CommandDispatchMouseEvent, m}}
 }
 
-func dragCommand(kind input.DispatchDragEventType, x, y float64, d *input.DragData, modifiers int) command {
-	return command{input.CommandDispatchDragEvent, &input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: d,
-		Modifiers: int64(modifiers)}}
-}
-
 // press says what presses a button. The caller holds mu.
 func (p *pointer) press(x, y float64, button input.MouseButton, count, modifiers int) []command {
-	p.down, p.drag, p.over = button, nil, false
+	*p = pointer{down: button, x: x, y: y}
 	return []command{{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
 		Type: "mousePressed", X: x, Y: y, Button: button, Buttons: buttonBits[button], ClickCount: int64(count), Modifiers: int64(modifiers),
 	}}}
@@ -87,6 +68,9 @@ func (p *pointer) lift(x, y float64, button input.MouseButton, count, modifiers 
 	var out []command
 	if p.drag != nil {
 		out = append(p.moveTo(x, y, modifiers), dragCommand("drop", x, y, p.drag, modifiers))
+		if p.source != p.in { // Chromium ends the drag in the frame of the drop alone
+			out = append(out, dragCommand("dragCancel", p.x, p.y, p.drag, modifiers))
+		}
 	}
 	p.lost()
 	return append(out, command{input.CommandDispatchMouseEvent, &input.DispatchMouseEventParams{
@@ -202,61 +186,6 @@ func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton,
 		}
 	}
 	return nil
-}
-
-// dragFromTo drags with the left button, by the page's own drag and drop if it has one.
-func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (err error) {
-	over, err := t.b.input.turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer over()
-	defer func() {
-		if err != nil {
-			t.b.mu.Lock()
-			t.pointer.lost()
-			t.b.mu.Unlock()
-		}
-	}()
-	err = t.send(ctx, func(p *pointer) []command {
-		return append(p.moveTo(fromX, fromY, 0), p.press(fromX, fromY, input.MouseButtonLeft, 1, 0)...)
-	})
-	const pieces = 8
-	in := ""
-	for i := 1; i <= pieces+1 && err == nil; i++ { // a drag begun by the last piece enters after it
-		f := min(float64(i)/pieces, 1)
-		x, y := fromX+(toX-fromX)*f, fromY+(toY-fromY)*f
-		now := t.draggedInto(ctx, x, y)
-		err = t.send(ctx, func(p *pointer) []command {
-			p.over = p.over && now == in
-			return p.moveTo(x, y, 0)
-		})
-		in = now
-		if i == 2 { // Chromium tells of a drag after it answered the move that began it
-			short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-			_ = t.b.until(short, func() bool { return t.pointer.drag != nil })
-			cancel()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return t.send(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
-}
-
-// draggedInto is the session of the frame at a place, which a drag has to enter like a page.
-func (t *tab) draggedInto(ctx context.Context, x, y float64) string {
-	t.b.mu.Lock()
-	frames := len(t.frames)
-	t.b.mu.Unlock()
-	if frames == 0 {
-		return t.session
-	}
-	path, err := t.nodesAt(ctx, x, y, false)
-	if err != nil || len(path) == 0 {
-		return t.session
-	}
-	return path[len(path)-1].session
 }
 
 // isDialog reports whether an act ended in a dialog, which is then what it came to.

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chromedp/cdproto/dom"
-
 	"loop/backend/core"
 )
 
@@ -162,7 +160,7 @@ func (t *tab) show(ctx context.Context, n int) (ref, box, error) {
 	if err != nil {
 		return e, box{}, err
 	}
-	if err := t.callIn(ctx, e.session, dom.CommandScrollIntoViewIfNeeded, obj{"backendNodeId": e.backend}, nil); err != nil {
+	if err := t.bring(ctx, e.node, e.role); err != nil {
 		var connected bool
 		if ask := t.askNode(ctx, e.node, `function() { return this.isConnected }`, &connected); ask == nil && connected {
 			return e, box{}, e.hidden(n)
@@ -190,11 +188,7 @@ func (t *tab) place(ctx context.Context, n int) (ref, box, error) {
 	if err != nil {
 		return e, box{}, err
 	}
-	var q quads
-	if err := t.callIn(ctx, e.session, dom.CommandGetContentQuads, obj{"backendNodeId": e.backend}, &q); err != nil {
-		return e, box{}, e.hidden(n)
-	}
-	at, ok := q.first()
+	at, ok := t.boxOf(ctx, e.node, e.role)
 	if !ok {
 		return e, box{}, e.hidden(n)
 	}
@@ -234,12 +228,10 @@ func (t *tab) boxes(ctx context.Context, elements []core.BrowserElement) {
 	for range min(16, len(elements)) {
 		wg.Go(func() {
 			for i := range next {
-				var q quads
-				if nodes[i].backend == 0 || t.callIn(ctx, nodes[i].session, dom.CommandGetContentQuads,
-					obj{"backendNodeId": nodes[i].backend}, &q) != nil {
+				if nodes[i].backend == 0 {
 					continue
 				}
-				if at, ok := q.first(); ok {
+				if at, ok := t.boxOf(ctx, nodes[i], elements[i].Role); ok {
 					at = placements[nodes[i].session].box(at)
 					elements[i].X, elements[i].Y, elements[i].Width, elements[i].Height = at.x, at.y, at.w, at.h
 				}

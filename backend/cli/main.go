@@ -142,7 +142,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
-		a.authCommand(), a.explainCommand(), a.configCommand(), a.gateCommand(), a.versionCommand(), a.demoModelCommand())
+		a.authCommand(), a.explainCommand(), a.recreateCommand(), a.configCommand(), a.gateCommand(), a.versionCommand(), a.demoModelCommand())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Run, help.RunE = nil, showHelp

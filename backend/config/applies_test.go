@@ -12,7 +12,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"claude_retry.max_attempts": live, "claude_retry.backoff_base_sec": live, "claude_retry.backoff_max_sec": live,
 		"claude_retry.session_limit_auto_continue": live,
 		"container_image":                          live, "container_image_autobuild": live, "container_timeout_sec": live, "container_memory_mb": live,
-		"container_cpus": live, "container_pids": live, "container_keep_alive_sec": live, "container_network": live,
+		"container_cpus": live, "container_pids": live, "container_keep_alive_sec": live, "container_network": live, "container_scope": live,
 		"image_tools.compiler": live, "image_tools.make": live, "image_tools.node": live, "image_tools.pnpm": live,
 		"image_tools.python": live, "image_tools.git": live, "image_tools.vim": live, "image_tools.nano": live,
 		"image_tools.tmux": live, "image_tools.htop": live, "image_tools.less": live, "image_tools.ripgrep": live,

@@ -40,6 +40,7 @@ type Config struct {
 	ContainerCPUs         float64 `json:"container_cpus" default:"1.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
 	ContainerPids         int     `json:"container_pids" default:"2048" min:"32" max:"4194304" project:"tighten"`
 	ContainerKeepAliveSec int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
+	ContainerScope        string  `json:"container_scope" default:"\"session\"" oneof:"session,run" project:"tighten"`
 	ContainerNetwork      string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
 
 	ImageTools ImageTools `json:"image_tools"`
@@ -187,6 +188,15 @@ func (c Config) Credential() (kind string, value Secret) {
 		return CredentialAPIKey, c.AnthropicAPIKey
 	}
 	return "", ""
+}
+
+// KeepAlive is how long a stopped container stays; a setting of 0 means not at
+// all, which the services take as a negative time because 0 is their default.
+func (c Config) KeepAlive() time.Duration {
+	if c.ContainerKeepAliveSec == 0 {
+		return -1
+	}
+	return time.Duration(c.ContainerKeepAliveSec) * time.Second
 }
 
 // String names the fields that differ from the defaults. Their values stay out of

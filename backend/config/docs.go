@@ -18,8 +18,10 @@ var docs = map[string]string{
 	"container_cpus":                "CPU limit of a container.",
 	"container_pids":                "Limit on processes and threads of a container. For the gate, each program takes about 20.",
 	"container_keep_alive_sec":      "How long a stopped container can still be looked at, and that of a plan waits for its approval.",
-	"container_network":             "bridge, none, or the name of a network of the engine.",
-	"inherit_mounts":                "false drops the mounts of the layers before. For a project's own file.",
+	"container_scope": "Who shares a container. session: the runs and terminals of a channel, one after another and side by side; " +
+		"it stays warm between them. run: each run has a container of its own, which ends with it.",
+	"container_network": "bridge, none, or the name of a network of the engine.",
+	"inherit_mounts":    "false drops the mounts of the layers before. For a project's own file.",
 	"mounts": "host:container[:mode] strings; a source without slashes is a named volume. In a project's file a relative source starts " +
 		"in the project's folder.",
 	"copy_files": "Files of this computer of which each container gets a copy, under their own path.",

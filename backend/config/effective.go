@@ -54,6 +54,16 @@ type Effective struct {
 	Err error
 }
 
+// Waiting says, in sentences, what of the project's settings is left out of a run.
+func (e Effective) Waiting() (notices []string) {
+	for _, p := range e.Pending {
+		notices = append(notices, fmt.Sprintf(
+			"%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.",
+			p.Path, strings.Join(p.Fields, ", ")))
+	}
+	return notices
+}
+
 // ForDir merges the global settings, those of the project at dir, and, when
 // parentDir is not empty, those of the worktree at dir over those of its
 // project at parentDir. A project's file may loosen a field only where trust knows

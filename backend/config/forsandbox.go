@@ -15,6 +15,7 @@ const TransportTCP = "tcp"
 func (e Effective) Container() sandbox.Settings {
 	c, s := e.Config, sandbox.Settings{}
 	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: core.SettingsOrigin{Layer: core.LayerBuiltin}}
+	s.Scope = made(e, "container_scope", c.ContainerScope)
 	s.Image = made(e, "container_image", c.ContainerImage)
 	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
 	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)

@@ -109,7 +109,7 @@ func tightens(f Field, old, now reflect.Value) bool {
 		if f.Name == "gates.agentgate.default_decision" {
 			return slices.Index(decisions, now.String()) >= slices.Index(decisions, old.String())
 		}
-		return now.String() == networkNone // container_network
+		return slices.Contains([]string{networkNone, scopeRun}, now.String()) // container_network, container_scope
 	case reflect.Slice: // tools that are taken away, and rules, which make nothing looser
 		return f.Merge == MergeAppend
 	}
@@ -118,6 +118,9 @@ func tightens(f Field, old, now reflect.Value) bool {
 
 // networkNone is the network of a container without one.
 const networkNone = "none"
+
+// scopeRun is the scope of containers that serve one run.
+const scopeRun = "run"
 
 // entry is one element of a list or an object, under the name that Origins has
 // for it, and the name under which a document keeps its place.

@@ -51,7 +51,19 @@ type Container struct {
 	Hash      string          `json:"hash,omitempty"`
 	CreatedAt time.Time       `json:"created_at"`
 	RemoveAt  time.Time       `json:"remove_at,omitzero"`
+	// Scope is the spec's, and empty once the container is drained: it serves those that
+	// hold it, and nobody joins.
+	Scope string `json:"scope,omitempty"`
+	// LastUsedAt is when somebody last began to hold it, typed into it or gave it back.
+	LastUsedAt time.Time `json:"last_used_at,omitzero"`
+	Fixed      string    `json:"-"` // the spec's
+	// Rights is a digest of the credentials that programs in it may have had.
+	Rights string `json:"-"`
 }
+
+// HotWindow is how long after its last use a container keeps what was changed in the
+// settings since it was made; the original's.
+const HotWindow = 5 * time.Minute
 
 // ContainerFacts are the engine's words about a container at this moment.
 type ContainerFacts struct {
@@ -167,8 +179,9 @@ type BuildOptions struct {
 type HolderKind string
 
 // A run and a terminal outlive Loop and take their leases up again. Git and set-up
-// are programs that Loop waits for, and a browser is one that it drives: their leases end
-// with it. A person holds what stays until it is removed by hand.
+// are programs that Loop waits for, a browser is one that it drives, and a prompt is one
+// that is being written: their leases end with it. A person holds what stays until it is
+// removed by hand.
 const (
 	HolderRun      HolderKind = "run"
 	HolderTerminal HolderKind = "terminal"
@@ -176,10 +189,11 @@ const (
 	HolderSetUp    HolderKind = "set-up"
 	HolderPerson   HolderKind = "person"
 	HolderBrowser  HolderKind = "browser"
+	HolderPrompt   HolderKind = "prompt"
 )
 
 // Holder is one that needs a container: a run by its id, a terminal by its id, a
-// person and a browser by the channel. The ids of git and set-up are random.
+// person, a browser and a prompt by the channel. The ids of git and set-up are random.
 type Holder struct {
 	Kind HolderKind
 	ID   string
@@ -197,4 +211,7 @@ type Lease struct {
 type Ending struct {
 	Now  bool          // nothing in it is worth a look: it is removed at once
 	Keep time.Duration // how long it stays once it has stopped; 0 is the registry's time, negative is none
+	// Drain says that something of the holder may still run in it: nobody joins any more,
+	// whoever else holds the container.
+	Drain bool
 }

@@ -219,10 +219,11 @@ type Status struct {
 }
 
 // Notice tells the person something about a run that is neither the agent's word nor
-// a failure: a skipped mount, a cut line, a re-attached run.
+// a failure: a skipped mount, a cut line, a re-attached run, who drives the browser.
 type Notice struct {
-	Level string `json:"level"` // info, warning, error
-	Text  string `json:"text"`
+	Level  string        `json:"level"` // info, warning, error
+	Text   string        `json:"text"`
+	Driver BrowserDriver `json:"driver,omitempty"` // who drives the channel's browser from then on; empty: it is about something else
 }
 
 // LiveMessage is the part streamed so far of a message that is not complete, so that

@@ -1,7 +1,7 @@
 package core
 
 // SpecVersion is the value of the loop-spec label: the version of Spec's shape.
-const SpecVersion = "1"
+const SpecVersion = "2"
 
 // MountKind says why a mount is there; validation and the explanation go by it.
 type MountKind string
@@ -67,12 +67,15 @@ type Limits struct {
 // Spec is everything the engine needs to make a container. It is data: complete,
 // comparable and free of secrets.
 type Spec struct {
-	Name            string            `json:"name"`
-	Type            ContainerType     `json:"type"`
-	ChannelID       ChannelID         `json:"channel_id"`
-	StateID         ChannelID         `json:"state_id,omitempty"` // whose home and Claude folder it has, when not ChannelID's
-	RunID           RunID             `json:"run_id,omitempty"`
-	Plan            bool              `json:"plan,omitempty"` // nothing but the channel's state can be written
+	Name      string        `json:"name"`
+	Type      ContainerType `json:"type"`
+	ChannelID ChannelID     `json:"channel_id"`
+	StateID   ChannelID     `json:"state_id,omitempty"` // whose home and Claude folder it has, when not ChannelID's
+	RunID     RunID         `json:"run_id,omitempty"`
+	Plan      bool          `json:"plan,omitempty"` // nothing but the channel's state can be written
+	// Scope names those who share the container, for example “session:<channel>”. Without
+	// one it serves whoever it was made for, and ends with it.
+	Scope           string            `json:"scope,omitempty"`
 	Image           string            `json:"image"`
 	Entrypoint      []string          `json:"entrypoint"`
 	Cmd             []string          `json:"cmd,omitempty"`
@@ -95,6 +98,9 @@ type Spec struct {
 	ExtraHosts      []string          `json:"extra_hosts,omitempty"`
 	StopGraceSec    int               `json:"stop_grace_sec"`
 	Hash            string            `json:"hash"`
+	// Fixed is a hash over what of this may never differ from the settings while the
+	// container takes new work: what it reaches, and whether it is supervised.
+	Fixed string `json:"fixed"`
 }
 
 // SkippedMount is a configured mount that is not in the spec, and why.

@@ -29,6 +29,7 @@ import (
 	"loop/backend/demo"
 	"loop/backend/dialog"
 	"loop/backend/doctor"
+	"loop/backend/eagerstart"
 	"loop/backend/engine"
 	"loop/backend/footage"
 	"loop/backend/gate"
@@ -87,6 +88,7 @@ type Daemon struct {
 	containers *registry.Registry
 	provision  *provision.Service
 	runner     *runner.Service
+	eager      *eagerstart.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
 	recordings *recordings.Store
@@ -114,15 +116,16 @@ type Daemon struct {
 
 // bound are the structs the window and the page call.
 type bound struct {
-	channels  *bind.Channels
-	runs      *bind.Runs
-	settings  *bind.Settings
-	system    *bind.System
-	terminals *bind.Terminals
-	gate      *bind.Gate
-	gateLog   *bind.GateLog
-	gateRules *bind.GateRules
-	footage   *bind.Footage
+	channels   *bind.Channels
+	runs       *bind.Runs
+	settings   *bind.Settings
+	system     *bind.System
+	terminals  *bind.Terminals
+	containers *bind.Containers
+	gate       *bind.Gate
+	gateLog    *bind.GateLog
+	gateRules  *bind.GateRules
+	footage    *bind.Footage
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -189,7 +192,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.chromes = d.images.Sibling(agentimage.Chrome, func(st core.ImageStatus) { d.browsers.Building(st) })
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
-		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
+		Keep:     func() time.Duration { return d.settings.Current().KeepAlive() },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
 		Publish:  d.bus.Publish, Log: d.log,
 	})
@@ -259,14 +262,15 @@ func (d *Daemon) assembleRuns() {
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: d.links, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
-		Settings:  runSettings{settingsReader{from: d.settings, ask: true}, d.health, d.settings.Keys, d.guestTCP},
+		Settings:  runSettings{settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}, d.health, d.guestTCP},
 		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
-	containers := programs.Containers{
-		Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: settingsReader{from: d.settings, ask: true},
-	}
+	shared := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
+	d.eager = eagerstart.New(eagerstart.Options{
+		Provision: d.provision, Channels: d.store, Containers: d.containers, Settings: shared, Log: d.log})
+	containers := programs.Containers{Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: shared}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
 		Programs: d.programs(containers, supervised), Containers: containers, Leases: d.containers,
@@ -315,10 +319,11 @@ func (d *Daemon) assembleBound() {
 		channels: &bind.Channels{
 			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
 		},
-		runs:      &bind.Runs{Ctx: d.ctx, Service: d.runner},
-		gate:      &bind.Gate{Ctx: d.ctx, Service: d.gate},
-		gateLog:   &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
-		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
+		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager},
+		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
+		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
+		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
@@ -355,7 +360,8 @@ const keyringWait = time.Second
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Footage": d.bound.footage,
-		"Terminals": d.bound.terminals, "Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
+		"Terminals": d.bound.terminals, "Containers": d.bound.containers,
+		"Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
 	}
 }
 
@@ -364,7 +370,7 @@ func (d *Daemon) services() map[string]any {
 func (d *Daemon) Bound() []any {
 	return []any{
 		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog,
-		d.bound.gateRules, d.bound.footage,
+		d.bound.gateRules, d.bound.footage, d.bound.containers,
 	}
 }
 
@@ -385,6 +391,7 @@ func (d *Daemon) Start() error {
 	d.background("gate", d.gate.Run)
 	d.background("rules of running programs", d.followRules)
 	d.background("runner", d.runner.Run)
+	d.background("containers of prompts", d.eager.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
@@ -465,6 +472,10 @@ func (d *Daemon) Close() error {
 			d.events.Wait()
 		}
 		d.work.Wait()
+		if d.links != nil {
+			d.links.Close()
+			errs = append(errs, d.containers.Close())
+		}
 		if d.ruleHits != nil {
 			d.ruleHits.Keep() // what was decided at the end is among them
 		}

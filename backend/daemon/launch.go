@@ -36,7 +36,7 @@ const (
 func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	l := runner.Launch{
 		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
-		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg), Browser: cfg.BrowserEnabled,
+		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: cfg.KeepAlive(), Browser: cfg.BrowserEnabled,
 		MCPServers: map[string]runner.MCPServer{},
 		Retry: runner.Retry{
 			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
@@ -107,15 +107,6 @@ func (a agents) Interactive(ctx context.Context, ch core.Channel) (runner.Launch
 		err = nil
 	}
 	return l, err
-}
-
-// keepAlive is how long a stopped container stays; a setting of 0 means not at
-// all, which the services take as a negative time because 0 is their default.
-func keepAlive(cfg config.Config) time.Duration {
-	if cfg.ContainerKeepAliveSec == 0 {
-		return -1
-	}
-	return time.Duration(cfg.ContainerKeepAliveSec) * time.Second
 }
 
 // transcripts reads what the agent CLI keeps in the channels' states.

@@ -24,7 +24,7 @@ func (d *Daemon) newBrowsers(supervised rulebook.Policies) *browser.Service {
 		},
 		Ports:        func(ctx context.Context, id core.ChannelID) []core.BrowserPort { return d.sidecars().Ports(ctx, id) },
 		Forget:       func(ctx context.Context, id core.ChannelID) error { return d.sidecars().Forget(ctx, id) },
-		AgentActions: chrome.AgentActions(), Film: d.footage, Publish: d.bus.Publish, Now: time.Now, Log: d.log,
+		AgentActions: chrome.AgentActions(), Film: d.footage, Timeline: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log,
 		Settings: func(ctx context.Context, id core.ChannelID) (browser.Settings, error) {
 			ch, err := d.store.Channel(ctx, id)
 			if err != nil {

@@ -37,7 +37,7 @@ func (p preview) resolve(ctx context.Context, id core.ChannelID, w provision.Wan
 // Explain says what a run would get. Whether the model is on the link only matters
 // for a network of none, which is explained and not refused here.
 func (p preview) Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error) {
-	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces()})
+	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces(), Shared: true})
 	return r.Why, err
 }
 

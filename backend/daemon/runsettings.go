@@ -3,8 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
 
 	"loop/agentimage"
 	"loop/backend/config"
@@ -31,7 +29,8 @@ type credentialChoice interface {
 // settingsReader reads what counts in a channel for package provision.
 type settingsReader struct {
 	from channelSettings
-	ask  bool // have the person asked to approve what a project's settings wait with
+	ask  bool             // have the person asked to approve what a project's settings wait with
+	keys credentialChoice // for what shares a container with runs, and so has their rights; else nil
 }
 
 // read is the configuration of one channel. An error means that a file cannot be
@@ -53,25 +52,22 @@ type runGate struct {
 	rulebook.Policies
 }
 
-func (s settingsReader) ForChannel(_ context.Context, ch core.Channel) (provision.Values, error) {
+func (s settingsReader) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
 	e, err := s.read(ch)
-	return valuesOf(e), err
+	v := valuesOf(e)
+	if s.keys != nil && ch.Kind != core.KindDemo {
+		// Without a key a person can log in on a terminal; a run says what is wrong with it.
+		if cfg, noKey := s.keys.Add(ctx, e.Config); noKey == nil {
+			_, v.Key = cfg.Credential()
+		}
+	}
+	return v, err
 }
 
 func valuesOf(e config.Effective) provision.Values {
 	b := provision.Browser{Container: e.BrowserContainer(), Image: agentimage.Chrome.Ref}
 	b.Container.Seccomp = agentimage.ChromeSeccomp
-	return provision.Values{Container: e.Container(), Browser: b, Notices: waiting(e.Pending)}
-}
-
-// waiting says what of the project's settings is left out of a run.
-func waiting(pending []core.SettingsPending) (notices []string) {
-	for _, p := range pending {
-		notices = append(notices, fmt.Sprintf(
-			"%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.",
-			p.Path, strings.Join(p.Fields, ", ")))
-	}
-	return notices
+	return provision.Values{Container: e.Container(), Browser: b, Notices: e.Waiting()}
 }
 
 // An agent's programs read these variables for callbacks over TCP.
@@ -84,7 +80,6 @@ const (
 type runSettings struct {
 	settingsReader
 	health provision.Health
-	keys   credentialChoice
 	// tcp lets programs of the agent call over TCP where the settings say so.
 	tcp *guestlink.Listener
 }
@@ -99,10 +94,13 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 	}
 	l, noLaunch = launchOf(e.Config, run)
 	if err = cmp.Or(err, noKey, noLaunch); err != nil {
-		l.Env, _ = sandbox.SpawnEnv(e.Container(), sandbox.Host{}) // a run under way goes on, and hides it
+		l.Env, _ = sandbox.SpawnEnv(e.Container(), sandbox.Host{}, ch.ID) // a run under way goes on, and hides it
 		return v, l, err
 	}
 	v = valuesOf(e)
+	if !run.Demo {
+		_, v.Key = e.Config.Credential()
+	}
 	v.OverNetwork = l.Upstream == core.ModelUpstream{}
 	for _, own := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
 		if _, set := e.Config.Envs[own.Name]; !set {

@@ -148,7 +148,7 @@ func TestNobodyElseReachesTheBrowser(t *testing.T) {
 		t.Helper()
 		var list []core.Container
 		s.must("System.ListContainers", &list)
-		i := slices.IndexFunc(list, func(c core.Container) bool { return c.ChannelID == of && c.Type == core.TypeShell })
+		i := slices.IndexFunc(list, func(c core.Container) bool { return c.ChannelID == of && c.Type == core.TypeAgent })
 		if i < 0 {
 			t.Fatalf("no container of %s: %+v", of, list)
 		}

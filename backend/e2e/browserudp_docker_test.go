@@ -68,7 +68,7 @@ func TestUDPOfTheBrowserReachesNothing(t *testing.T) {
 	})
 	var list []core.Container
 	s.must("System.ListContainers", &list)
-	i := slices.IndexFunc(list, func(c core.Container) bool { return c.ChannelID == ch && c.Type == core.TypeShell })
+	i := slices.IndexFunc(list, func(c core.Container) bool { return c.ChannelID == ch && c.Type == core.TypeAgent })
 	if i < 0 {
 		t.Fatalf("no container of the agent: %+v", list)
 	}

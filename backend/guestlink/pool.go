@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"loop/backend/core"
 )
@@ -13,13 +14,24 @@ type Source interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
+// linger is how long the link of a container that others will use stays open after its
+// last user: opening one takes the engine as long as the rest of a warm start.
+const linger = 2 * time.Minute
+
+// stillThere bounds the question whether a link that lingered works, which is answered in a
+// millisecond. A container that is paused answers nothing.
+const stillThere = time.Second
+
 // Pool shares one link per container: loop init serves the newest alone, so a run
 // and a terminal in the same container would take it from each other.
 type Pool struct {
 	source Source
+	closed chan struct{}
+	work   sync.WaitGroup // links that linger
 
-	mu sync.Mutex
-	by map[core.ContainerID]*sharedLink
+	mu  sync.Mutex
+	by  map[core.ContainerID]*sharedLink
+	end bool // Close was called
 }
 
 // sharedLink is one link and how many handles on it are out.
@@ -28,16 +40,28 @@ type sharedLink struct {
 	link  core.Link
 	err   error
 	users int
+	back  chan struct{} // closed when a user comes back to a link that lingers; else nil
 }
 
 // NewPool shares the links of source.
 func NewPool(source Source) *Pool {
-	return &Pool{source: source, by: map[core.ContainerID]*sharedLink{}}
+	return &Pool{source: source, closed: make(chan struct{}), by: map[core.ContainerID]*sharedLink{}}
+}
+
+// Close closes the links that nobody uses, once nobody opens any more.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	if !p.end {
+		p.end = true
+		close(p.closed)
+	}
+	p.mu.Unlock()
+	p.work.Wait()
 }
 
 // Open returns a handle on the container's link; closing the last one closes
-// the link. Whoever comes first opens it, and an end of its context is not the
-// others' failure.
+// the link, or has it linger where the container has a scope. Whoever comes first opens
+// it, and an end of its context is not the others' failure.
 func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	for {
 		p.mu.Lock()
@@ -51,7 +75,23 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 			p.by[c.ID] = s
 		}
 		s.users++
+		lingered := s.back != nil
+		if lingered {
+			close(s.back)
+			s.back = nil
+		}
 		p.mu.Unlock()
+		if lingered && !works(ctx, s.link) {
+			p.mu.Lock()
+			if p.by[c.ID] == s {
+				delete(p.by, c.ID)
+			}
+			p.mu.Unlock()
+			if err := p.leave(c, s); ctx.Err() != nil {
+				return nil, errors.Join(ctx.Err(), err)
+			}
+			continue // with a new link; how the old one ended is nobody's concern
+		}
 		if first {
 			link, err := p.source.Open(ctx, c)
 			if s.err = err; err == nil { // with an error there may come a nil of some type
@@ -62,13 +102,13 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 			select {
 			case <-s.ready:
 			case <-ctx.Done():
-				return nil, errors.Join(ctx.Err(), p.leave(c.ID, s))
+				return nil, errors.Join(ctx.Err(), p.leave(c, s))
 			}
 		}
 		if s.err == nil {
-			return &poolHandle{s.link, sync.OnceValue(func() error { return p.leave(c.ID, s) })}, nil
+			return &poolHandle{s.link, sync.OnceValue(func() error { return p.leave(c, s) })}, nil
 		}
-		if err := p.leave(c.ID, s); err != nil || first || ctx.Err() != nil {
+		if err := p.leave(c, s); err != nil || first || ctx.Err() != nil {
 			return nil, errors.Join(s.err, err)
 		}
 	}
@@ -77,6 +117,14 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 // over says that the link failed or broke, so that a new one is due.
 func (s *sharedLink) over() bool {
 	return isClosed(s.ready) && (s.err != nil || isClosed(s.link.Done()))
+}
+
+// works reports whether the other end of a link answers.
+func works(ctx context.Context, l core.Link) bool {
+	ctx, cancel := context.WithTimeout(ctx, stillThere)
+	defer cancel()
+	_, err := l.Ping(ctx)
+	return err == nil
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -88,13 +136,21 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// leave gives a handle back. The last one closes the link, once it is open.
-func (p *Pool) leave(id core.ContainerID, s *sharedLink) error {
+// leave gives a handle back. The last one closes the link, once it is open, or has it
+// linger.
+func (p *Pool) leave(c core.Container, s *sharedLink) error {
 	p.mu.Lock()
 	s.users--
 	last := s.users == 0
-	if last && p.by[id] == s {
-		delete(p.by, id)
+	if last && c.Scope != "" && !p.end && p.by[c.ID] == s && isClosed(s.ready) && !s.over() {
+		back := make(chan struct{})
+		s.back = back
+		p.work.Go(func() { p.linger(c.ID, s, back) })
+		p.mu.Unlock()
+		return nil
+	}
+	if last && p.by[c.ID] == s {
+		delete(p.by, c.ID)
 	}
 	p.mu.Unlock()
 	if !last {
@@ -105,6 +161,28 @@ func (p *Pool) leave(id core.ContainerID, s *sharedLink) error {
 		return nil
 	}
 	return s.link.Close()
+}
+
+// linger closes a link that nobody uses after a while, unless somebody comes back.
+func (p *Pool) linger(id core.ContainerID, s *sharedLink, back <-chan struct{}) {
+	late := time.NewTimer(linger)
+	defer late.Stop()
+	select {
+	case <-back:
+		return
+	case <-late.C:
+	case <-s.link.Done():
+	case <-p.closed:
+	}
+	p.mu.Lock()
+	used := s.users > 0
+	if !used && p.by[id] == s {
+		delete(p.by, id)
+	}
+	p.mu.Unlock()
+	if !used {
+		_ = s.link.Close() // nobody waits for anything on it
+	}
 }
 
 // RulesChanged has the programs behind every open link go by the rules that count now. It

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"loop/backend/core"
 )
@@ -14,6 +16,14 @@ type poolLink struct {
 	core.Link
 	done   chan struct{}
 	closed int
+	deaf   bool // answers no ping
+}
+
+func (l *poolLink) Ping(ctx context.Context) (time.Duration, error) {
+	if l.deaf {
+		<-ctx.Done()
+	}
+	return 0, ctx.Err()
 }
 
 func (l *poolLink) Done() <-chan struct{} { return l.done }
@@ -127,5 +137,68 @@ func TestPoolSharesOpening(t *testing.T) {
 	wg.Wait()
 	if len(p.by) != 0 {
 		t.Fatal("links are left over")
+	}
+}
+
+// TestLingeringLink: the link of a container that others will use stays open for a while
+// after its last user, and no longer than Loop or the link itself.
+func TestLingeringLink(t *testing.T) {
+	shared := core.Container{ID: "1", Scope: "session:c"}
+	for name, c := range map[string]struct {
+		then   func(p *Pool, l *poolLink)
+		closed int // in the end
+		opened int // links in all, with one that is opened in the end
+	}{
+		"somebody comes back": {func(*Pool, *poolLink) { <-time.After(linger - time.Second) }, 0, 1},
+		"nobody comes":        {func(*Pool, *poolLink) { <-time.After(linger) }, 1, 2},
+		"the link breaks":     {func(_ *Pool, l *poolLink) { close(l.done) }, 1, 2},
+		"nobody answers":      {func(_ *Pool, l *poolLink) { l.deaf = true }, 0, 2},
+		"it comes and goes": {func(p *Pool, _ *poolLink) {
+			for range 3 {
+				<-time.After(linger - time.Second)
+				l, _ := p.Open(context.Background(), shared)
+				_ = l.Close()
+			}
+		}, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var opened []*poolLink
+				p := NewPool(sourceFunc(func(context.Context, core.Container) (core.Link, error) {
+					l := &poolLink{done: make(chan struct{})}
+					opened = append(opened, l)
+					return l, nil
+				}))
+				l, err := p.Open(t.Context(), shared)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = l.Close()
+				synctest.Wait()
+				if opened[0].closed != 0 {
+					t.Fatal("closed by its last user")
+				}
+				c.then(p, opened[0])
+				synctest.Wait()
+				if opened[0].closed != c.closed {
+					t.Errorf("closed %d times", opened[0].closed)
+				}
+				if l, err = p.Open(t.Context(), shared); err != nil || len(opened) != c.opened {
+					t.Errorf("%d links, %v", len(opened), err)
+				}
+				_ = l.Close()
+				p.Close()
+				for i, l := range opened {
+					if l.closed != 1 {
+						t.Errorf("link %d was closed %d times", i, l.closed)
+					}
+				}
+				late, _ := p.Open(t.Context(), shared) // a straggler leaves nothing
+				_ = late.Close()
+				if last := opened[len(opened)-1]; last.closed != 1 {
+					t.Errorf("a link that was opened after the end was closed %d times", last.closed)
+				}
+			})
+		})
 	}
 }

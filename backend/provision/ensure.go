@@ -3,6 +3,9 @@ package provision
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,8 +32,10 @@ type Values struct {
 	// OverNetwork says that what is to run reaches its model over the network, so
 	// that a container without one is refused.
 	OverNetwork bool
-	Notices     []string // what of the settings is not in force, in sentences
-	Browser     Browser
+	// Key is the model's, as programs of the channel get it. Only a digest is kept.
+	Key     core.Secret
+	Notices []string // what of the settings is not in force, in sentences
+	Browser Browser
 }
 
 // Browser are the settings of a channel's browser, which is an image of its own.
@@ -66,14 +71,16 @@ type Computer interface {
 	// Prepare makes the folders and files that the spec needs; notices say what was
 	// left out.
 	Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error)
+	// Places is another text once a folder or file that the mounts lead to was replaced.
+	Places(spec core.Spec) string
 }
 
 // Containers makes and starts containers, keeps them for their holders, and ends them
 // when nobody holds them.
 type Containers interface {
-	Acquire(ctx context.Context, spec core.Spec, by core.Holder) (core.Container, error)
-	// Hold holds one that runs; an error says that it cannot be held any more.
-	Hold(ctx context.Context, id core.ContainerID, by core.Holder) error
+	// Acquire holds the container of the spec's scope that may serve with these rights,
+	// or makes one.
+	Acquire(ctx context.Context, spec core.Spec, rights string, by core.Holder) (core.Container, error)
 	// Release gives back everything that a holder holds.
 	Release(ctx context.Context, h core.Holder, e core.Ending) error
 }
@@ -112,9 +119,9 @@ type Want struct {
 	// PlanGated says that the gate refuses what a plan may not write. Then the container
 	// is an ordinary one; otherwise its mounts are read-only.
 	PlanGated bool
-	// Spare is a container that still runs and was made for the same work: it is taken
-	// if it is just what would be made. Its holder gives it back in any case.
-	Spare  Spare
+	// Shared lets others of the channel use the container too, and this one what they use.
+	// Without it the container is made anew, and ends with its holder.
+	Shared bool
 	Holder core.Holder // of no other container; a lease gives back all that it holds
 	// Settings are read instead of the service's, by those who need more of the
 	// same reading.
@@ -131,28 +138,32 @@ type Want struct {
 	Link  bool // open a link as well
 }
 
-// Spare is a container and what it was made by.
-type Spare struct {
-	Container core.Container
-	Spec      core.Spec
-}
-
 // Resolved is what a Want comes to.
 type Resolved struct {
 	Spec core.Spec
 	Why  core.Explanation
-	// Env holds the credentials of the settings, and DockerConfig the Docker CLI's
-	// file. They go with a spawn and never into the spec.
+	// Env holds the variables of the settings and the channel, and DockerConfig the Docker
+	// CLI's file. They go with a spawn and never into the spec.
 	Env          []core.EnvVar
 	DockerConfig []byte
 
-	host sandbox.Host
+	rights string
+	fixed  string // what Spec.Fixed is made of, besides the places of the mounts
+	host   sandbox.Host
+}
+
+// place has Spec.Fixed say where the mounts lead now. A container goes on showing a folder
+// that was replaced since, in which nobody would find what the agent writes.
+func (r *Resolved) place(c Computer) {
+	sum := sha256.Sum256([]byte(r.fixed + c.Places(r.Spec)))
+	r.Spec.Fixed = hex.EncodeToString(sum[:])
 }
 
 // Lease is a container for as long as its holder needs it.
 type Lease struct {
 	Resolved
 	Container core.Container
+	Fresh     bool      // the container was made for this lease
 	Link      core.Link // nil unless wanted; the lease closes it
 
 	containers Containers
@@ -210,20 +221,31 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 			return nil, fmt.Errorf("prepare container: %w", err)
 		}
 		r.Why.Notices = append(r.Why.Notices, notices...)
+		r.place(s.o.Computer) // with what was made just now
 	}
 	if w.Ready != nil {
 		if err := w.Ready(r); err != nil {
 			return nil, err
 		}
 	}
-	c := w.Spare.Container
-	if c.ID == "" || !sandbox.Alike(r.Spec, w.Spare.Spec) || s.o.Containers.Hold(ctx, c.ID, w.Holder) != nil {
-		c, err = s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
-	}
+	began := time.Now()
+	c, err := s.o.Containers.Acquire(ctx, r.Spec, r.rights, w.Holder)
 	if err != nil {
 		return nil, fmt.Errorf("start container: %w", err)
 	}
-	return &Lease{Resolved: r, Container: c, containers: s.o.Containers, holder: w.Holder}, nil
+	fresh := !c.CreatedAt.Before(began)
+	return &Lease{Resolved: r, Container: c, Fresh: fresh, containers: s.o.Containers, holder: w.Holder}, nil
+}
+
+// Kept says, for the person, that a container goes on with settings of before because it
+// was used a moment ago; empty where it has those of now.
+func (l *Lease) Kept() string {
+	if l.Container.Hash == l.Spec.Hash {
+		return ""
+	}
+	return fmt.Sprintf("The settings of this channel's container were changed. It was used a moment ago, so it goes on as it is; "+
+		"once nobody has used it for %d minutes, the next run gets a new one. “loop recreate --channel %s” has that happen at once.",
+		int(core.HotWindow.Minutes()), l.Container.ChannelID)
 }
 
 // Resolve says what Ensure would make. It changes nothing, builds no image, and
@@ -245,9 +267,10 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	if w.Type == core.TypeChrome {
 		return s.resolveBrowser(ctx, w, v.Browser, r)
 	}
-	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host); err != nil {
+	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host, w.Channel.ID); err != nil {
 		return r, err
 	}
+	r.rights = rightsOf(s.o.Install, v.Key, r.Env)
 	image := v.Container.Image.Value
 	imageID, _, err := s.o.Engine.ImageInspect(ctx, image)
 	if err != nil {
@@ -259,7 +282,8 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	}
 	sub := sandbox.Subject{
 		Channel: w.Channel, RunID: w.Run, Plan: w.Plan && !w.PlanGated, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
-		GuestVolume: volume, InstallID: s.o.Install, NameSuffix: core.NewID()[:6], ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
+		GuestVolume: volume, InstallID: s.o.Install, NameSuffix: core.NewID()[:6], ModelOnRelay: !v.OverNetwork,
+		ParentDir: w.Channel.ParentDir, Shared: w.Shared,
 	}
 	r.Spec, r.Why, err = sandbox.Resolve(v.Container, sub, r.host)
 	if w.Plan && w.PlanGated {
@@ -270,8 +294,25 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	if err != nil {
 		return r, err
 	}
+	r.fixed = r.Spec.Fixed
+	r.place(s.o.Computer)
 	r.DockerConfig, err = sandbox.DockerConfig(v.Container, r.host)
 	return r, err
+}
+
+// rightsOf is a digest of the credentials that programs get: the model's key, and those
+// among their variables. The install's id keeps it from being looked up in a table.
+func rightsOf(install string, key core.Secret, env []core.EnvVar) string {
+	mac := hmac.New(sha256.New, []byte(install))
+	write := func(s string) { fmt.Fprintf(mac, "%d:%s", len(s), s) }
+	write(key.Reveal())
+	for _, v := range env {
+		if v.Secret {
+			write(v.Name)
+			write(v.Value)
+		}
+	}
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // images are those that a Want is made of.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -25,6 +26,10 @@ type world struct {
 	why    error
 	values Values
 	left   int // number of containers that are held
+	rights string
+	fixed  []string // of the specs that were acquired
+	places string
+	box    core.Container // that is there already, if it has an id
 }
 
 var errOwn = errors.New("its own words")
@@ -63,20 +68,18 @@ func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
 	return []string{"a copy was left out"}, w.step("prepare")
 }
 
-func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (core.Container, error) {
+func (w *world) Places(core.Spec) string { return w.places }
+
+func (w *world) Acquire(_ context.Context, spec core.Spec, rights string, by core.Holder) (core.Container, error) {
 	if err := w.step("start for " + string(by.Kind)); err != nil {
 		return core.Container{}, err
 	}
 	w.left++
-	return core.Container{ID: "box", Name: spec.Name}, nil
-}
-
-func (w *world) Hold(_ context.Context, id core.ContainerID, by core.Holder) error {
-	if err := w.step("hold " + string(id) + " for " + string(by.Kind)); err != nil {
-		return err
+	w.fixed = append(w.fixed, spec.Fixed)
+	if w.rights = rights; w.box.ID != "" {
+		return w.box, nil
 	}
-	w.left++
-	return nil
+	return core.Container{ID: "box", Name: spec.Name, Hash: spec.Hash, CreatedAt: time.Now()}, nil
 }
 
 func (w *world) Release(ctx context.Context, h core.Holder, _ core.Ending) error {
@@ -148,7 +151,7 @@ func TestEnsure(t *testing.T) {
 		t.Errorf("%+v", l.Spec)
 	}
 	// Credentials go with the spawn, and so does the Docker CLI's file.
-	if len(l.Env) != 1 || l.Env[0].Name != "FORGE_TOKEN" || !strings.Contains(string(l.DockerConfig), "httpProxy") {
+	if i := slices.IndexFunc(l.Env, func(e core.EnvVar) bool { return e.Name == "FORGE_TOKEN" && e.Secret }); i < 0 || !strings.Contains(string(l.DockerConfig), "httpProxy") {
 		t.Errorf("%v, %s", l.Env, l.DockerConfig)
 	}
 	if err := l.Release(t.Context(), core.Ending{}); err != nil || w.left != 0 || !slices.Equal(w.done[len(whole):], []string{"close", "release"}) {
@@ -243,7 +246,7 @@ func TestEnvOfAContainerThatCannotBe(t *testing.T) {
 		w, s, want := newWorld()
 		w.breaks = step
 		w.values.Container.Envs = map[string]sandbox.Setting[any]{"FORGE_TOKEN": {Value: "x"}}
-		if r, err := s.Resolve(t.Context(), want); !errors.Is(err, errOwn) || len(r.Env) != 1 || r.Env[0].Value != "x" {
+		if r, err := s.Resolve(t.Context(), want); !errors.Is(err, errOwn) || !slices.ContainsFunc(r.Env, func(e core.EnvVar) bool { return e.Value == "x" }) {
 			t.Errorf("%s: %v, %v", step, err, r.Env)
 		}
 	}
@@ -262,35 +265,68 @@ func TestModelOverTheNetwork(t *testing.T) {
 	}
 }
 
-// TestSpare: a container that still runs is taken if it is what would be made, and another
-// one is made if it is not, or has gone.
-func TestSpare(t *testing.T) {
+// TestRights: programs with the same credentials have the same rights, whatever else of
+// the settings is different, and nothing of a credential can be read in them.
+func TestRights(t *testing.T) {
+	rights := func(change func(v *Values)) string {
+		w, s, want := newWorld()
+		w.values.Key = "sk-canary"
+		w.values.Container.Envs = map[string]sandbox.Setting[any]{"FORGE_TOKEN": {Value: "canary"}, "A": {Value: "1"}}
+		change(&w.values)
+		l, err := s.Ensure(t.Context(), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Release(t.Context(), core.Ending{})
+		return w.rights
+	}
+	same := rights(func(*Values) {})
+	if len(same) != 64 || strings.Contains(same, "canary") {
+		t.Errorf("%q", same)
+	}
 	for name, c := range map[string]struct {
-		change func(w *world)
-		want   string
+		differ bool
+		change func(v *Values)
 	}{
-		"as it is":            {func(*world) {}, "old"},
-		"that has gone":       {func(w *world) { w.breaks = "hold old for run" }, "box"},
-		"with other settings": {func(w *world) { w.values.Container.Pids.Value++ }, "box"},
-		"with another variable": {func(w *world) {
-			w.values.Container.Envs = map[string]sandbox.Setting[any]{"GREETING": {Value: "hello"}}
-		}, "box"},
+		"another key":      {true, func(v *Values) { v.Key = "sk-other" }},
+		"no key":           {true, func(v *Values) { v.Key = "" }},
+		"another token":    {true, func(v *Values) { v.Container.Envs["FORGE_TOKEN"] = sandbox.Setting[any]{Value: "x"} }},
+		"a further token":  {true, func(v *Values) { v.Container.Envs["B_TOKEN"] = sandbox.Setting[any]{Value: "canary"} }},
+		"another variable": {false, func(v *Values) { v.Container.Envs["A"] = sandbox.Setting[any]{Value: "2"} }},
+		"another memory":   {false, func(v *Values) { v.Container.MemoryMB.Value = 512 }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w, s, want := newWorld()
-			want.Ready = nil
-			was, err := s.Resolve(t.Context(), want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want.Spare = Spare{Container: core.Container{ID: "old"}, Spec: was.Spec}
-			want.Run, want.Link = "r2", false
-			c.change(w)
-			l, err := s.Ensure(t.Context(), want)
-			if err != nil || string(l.Container.ID) != c.want || w.left != 1 {
-				t.Errorf("%v, %+v, %d held", err, l.Container, w.left)
-			}
-		})
+		if got := rights(c.change); (got != same) != c.differ {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestReplacedFolder: a container does not serve again once a folder that it shows was
+// replaced. What Resolve says without making anything is the same.
+func TestReplacedFolder(t *testing.T) {
+	w, s, want := newWorld()
+	for _, w.places = range []string{"a", "a", "b"} {
+		if _, err := s.Ensure(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Resolve(t.Context(), want)
+	if err != nil || w.fixed[0] != w.fixed[1] || w.fixed[1] == w.fixed[2] || r.Spec.Fixed != w.fixed[2] || len(r.Spec.Fixed) != 64 {
+		t.Errorf("%v, %v, %v", w.fixed, r.Spec.Fixed, err)
+	}
+}
+
+// TestKept: the person hears of a container that goes on with settings of before.
+func TestKept(t *testing.T) {
+	w, s, want := newWorld()
+	want.Shared, w.values.Container.Scope.Value = true, sandbox.ScopeSession
+	l, err := s.Ensure(t.Context(), want)
+	if err != nil || l.Kept() != "" || !l.Fresh || l.Spec.Scope != "session:c1" {
+		t.Fatalf("%v, %+v", err, l)
+	}
+	w.box = core.Container{ID: "old", ChannelID: "c1", Hash: "of before"}
+	if l, err = s.Ensure(t.Context(), want); err != nil || l.Fresh || !strings.Contains(l.Kept(), "loop recreate --channel c1") {
+		t.Errorf("%v, %q", err, l.Kept())
 	}
 }
 
@@ -305,7 +341,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("gated %v: %v, plan %v, writable %v, %q", gated, err, r.Spec.Plan, writable, r.Why.Notices)
 		}
 		ordinary, err := s.Resolve(t.Context(), Want{Channel: want.Channel, Run: "r2", Holder: want.Holder})
-		if err != nil || sandbox.Alike(ordinary.Spec, r.Spec) != gated {
+		if err != nil || ordinary.Spec.Fixed == r.Spec.Fixed != gated {
 			t.Errorf("gated %v: %v; like an ordinary one: %v", gated, err, !gated)
 		}
 	}

@@ -42,7 +42,7 @@ func TestLastHolderDecides(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, newRows(), nil)
 				defer w.end()
-				made, err := w.reg.Acquire(t.Context(), spec("a"), c.holders[0])
+				made, err := w.reg.Acquire(t.Context(), spec("a"), "", c.holders[0])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +194,7 @@ func TestHoldersOfAnEarlierProcess(t *testing.T) {
 			"trial": {Kind: core.HolderSetUp, ID: "s"}, "shell": {Kind: core.HolderPerson, ID: "ch"}, "stopping": {Kind: core.HolderRun, ID: "s"},
 		}
 		for name, h := range holders {
-			if _, err := w.reg.Acquire(t.Context(), spec(name), h); err != nil {
+			if _, err := w.reg.Acquire(t.Context(), spec(name), "", h); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -205,7 +205,7 @@ func TestHoldersOfAnEarlierProcess(t *testing.T) {
 
 		w = newWorld(t, store, w.fake)
 		defer w.end()
-		if _, err := w.reg.Acquire(t.Context(), spec("new"), core.Holder{Kind: core.HolderRun, ID: "new"}); err != nil {
+		if _, err := w.reg.Acquire(t.Context(), spec("new"), "", core.Holder{Kind: core.HolderRun, ID: "new"}); err != nil {
 			t.Fatal(err)
 		}
 		alive := func(id string) bool { return id == run.ID }
@@ -235,7 +235,7 @@ func TestShownOnceTheEngineHasIt(t *testing.T) {
 		}}
 		none := spec("none")
 		none.Image = "missing"
-		if _, err := w.reg.Acquire(t.Context(), none, run); !errors.Is(err, core.ErrNoImage) {
+		if _, err := w.reg.Acquire(t.Context(), none, "", run); !errors.Is(err, core.ErrNoImage) {
 			t.Fatal(err)
 		}
 		w.start("a")

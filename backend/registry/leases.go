@@ -12,16 +12,6 @@ import (
 	"loop/backend/core"
 )
 
-// Acquire makes a container, starts it and holds it. The spec is validated as the
-// last step before. Errors are those of the last look, the store and the engine;
-// with one, nothing is held.
-func (r *Registry) Acquire(ctx context.Context, spec core.Spec, h core.Holder) (core.Container, error) {
-	if spec.Labels[core.LabelInstall] != r.o.Install || r.o.Install == "" {
-		return core.Container{}, fmt.Errorf("start container %s: its install label is not this install's", spec.Name)
-	}
-	return r.starter.start(ctx, spec, func() (core.Container, error) { return r.make(ctx, spec, h) })
-}
-
 // Hold holds a container that runs, and takes back that it was to go. Errors wrap
 // core.ErrNotFound for one that is gone or that this install did not make, and
 // core.ErrNotRunning for one that has ended or is just being ended. Holding twice is
@@ -43,10 +33,16 @@ func (r *Registry) Hold(ctx context.Context, id core.ContainerID, h core.Holder)
 	case w.going > 0:
 		return fmt.Errorf("hold container %s, which is being ended: %w", id, core.ErrNotRunning)
 	}
+	return r.holdLocked(ctx, w, h)
+}
+
+// holdLocked holds a container that is known to run; the lock is held.
+func (r *Registry) holdLocked(ctx context.Context, w *row, h core.Holder) error {
 	held := slices.Contains(w.holders, h)
-	if !held || w.Status != core.ContainerRunning || !w.RemoveAt.IsZero() {
-		l := core.Lease{Container: w.Key, Holder: h, TakenAt: time.Now()}
-		if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
+	c := w.Container
+	c.Status, c.RemoveAt, c.LastUsedAt = core.ContainerRunning, time.Time{}, time.Now()
+	if !held || w.Status != c.Status || !w.RemoveAt.IsZero() {
+		if err := r.o.Store.HoldContainer(ctx, core.Lease{Container: w.Key, Holder: h, TakenAt: c.LastUsedAt}, c); err != nil {
 			return err
 		}
 	}
@@ -56,7 +52,7 @@ func (r *Registry) Hold(ctx context.Context, id core.ContainerID, h core.Holder)
 	delete(w.earlier, h)
 	delete(r.owed, core.Lease{Container: w.Key, Holder: h})
 	w.unheld = false
-	r.moved(w, core.ContainerRunning, time.Time{})
+	r.moved(w, c)
 	return nil
 }
 
@@ -93,22 +89,27 @@ func (r *Registry) releaseAll(ctx context.Context, e core.Ending, which func(*ro
 	return errors.Join(errs...)
 }
 
-// afterLast is what becomes of a container that nobody holds any more.
-func (r *Registry) afterLast(c core.Container, e core.Ending) (st core.ContainerStatus, removeAt time.Time) {
+// afterLast is what a container becomes when nobody holds it any more. One of a scope
+// goes on, for whoever comes next.
+func (r *Registry) afterLast(c core.Container, e core.Ending) core.Container {
 	now := time.Now()
 	switch keep := max(cmp.Or(e.Keep, r.o.Keep()), 0); {
 	case e.Now:
-		return core.ContainerPendingRemoval, now
-	case c.Status == core.ContainerRunning:
-		return c.Status, now.Add(keep) // it shows as running until it ends
-	default:
-		return core.ContainerPendingRemoval, now.Add(keep)
+		c.Status, c.RemoveAt = core.ContainerPendingRemoval, now
+	case c.Status != core.ContainerRunning:
+		c.Status, c.RemoveAt = core.ContainerPendingRemoval, now.Add(keep)
+	case c.Scope == "":
+		c.RemoveAt = now.Add(keep) // it shows as running until it ends
 	}
+	return c
 }
 
 func (r *Registry) release(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) error {
-	last, err := r.giveBack(ctx, key, h, e)
-	if err != nil || !last {
+	ends, err := r.giveBack(ctx, key, h, e)
+	if e.Drain {
+		r.setAside(ctx, key)
+	}
+	if err != nil || !ends {
 		return err
 	}
 	if e.Now {
@@ -117,9 +118,9 @@ func (r *Registry) release(ctx context.Context, key core.ContainerKey, h core.Ho
 	return r.stopUnheld(ctx, key)
 }
 
-// giveBack drops a lease and writes down what follows, in the store first. A store
-// that refuses is asked again by Run.
-func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) (last bool, err error) {
+// giveBack drops a lease and writes down what follows, in the store first. ends says that
+// the container is to end now. A store that refuses is asked again by Run.
+func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) (ends bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w, owed := r.rows[key], core.Lease{Container: key, Holder: h}
@@ -127,22 +128,27 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 	if w == nil || !slices.Contains(w.holders, h) {
 		return false, nil
 	}
-	last = len(w.holders) == 1
-	st, at := w.Status, w.RemoveAt
-	if last {
-		st, at = r.afterLast(w.Container, e)
+	last := len(w.holders) == 1
+	c := w.Container
+	c.LastUsedAt = time.Now()
+	if e.Drain {
+		c.Scope = ""
 	}
-	if err := r.o.Store.ReleaseContainer(ctx, key, h, st, at); err != nil {
+	if last {
+		c = r.afterLast(c, e)
+	}
+	if err := r.o.Store.ReleaseContainer(ctx, h, c); err != nil {
 		r.owed[owed] = e
 		return false, fmt.Errorf("give back container %s: %w", w.Name, err)
 	}
 	w.holders = slices.DeleteFunc(w.holders, func(o core.Holder) bool { return o == h })
 	delete(w.earlier, h)
-	if last && st == core.ContainerRunning {
+	ends = last && (c.Scope == "" || c.Status != core.ContainerRunning)
+	if ends && c.Status == core.ContainerRunning {
 		w.unheld = true
 	}
-	r.moved(w, st, at)
-	return last, nil
+	r.moved(w, c)
+	return ends, nil
 }
 
 // stopUnheld stops a container that nobody holds any more. Where the engine refuses,

@@ -31,7 +31,7 @@ func TestOneContainerOfAName(t *testing.T) {
 		var wg sync.WaitGroup
 		got := make([]error, 50)
 		for i := range got {
-			wg.Go(func() { _, got[i] = w.reg.Acquire(t.Context(), chrome(), browser) })
+			wg.Go(func() { _, got[i] = w.reg.Acquire(t.Context(), chrome(), "", browser) })
 		}
 		wg.Wait()
 		made := slices.DeleteFunc(slices.Clone(got), func(err error) bool { return err != nil })
@@ -72,7 +72,7 @@ func TestBrowserOfAnEarlierLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, store := newSlowRemoval(), newRows()
 		w := newWorldOn(t, store, e.Fake, e)
-		old, err := w.reg.Acquire(t.Context(), chrome(), browser)
+		old, err := w.reg.Acquire(t.Context(), chrome(), "", browser)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestBrowserOfAnEarlierLoop(t *testing.T) {
 			if err := w.reg.Remove(t.Context(), old.ID); err != nil {
 				t.Errorf("remove what is left: %v", err)
 			}
-			c, err := w.reg.Acquire(t.Context(), chrome(), browser)
+			c, err := w.reg.Acquire(t.Context(), chrome(), "", browser)
 			if err != nil {
 				t.Errorf("start anew: %v", err)
 			}

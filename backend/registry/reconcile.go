@@ -41,8 +41,9 @@ func (r *Registry) Restore(ctx context.Context) error {
 // are until it does.
 func (r *Registry) Run(ctx context.Context) error {
 	// The earlier process waited for these programs, and is gone.
-	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp, core.HolderBrowser} {
-		if err := r.Recovered(ctx, kind, func(string) bool { return false }, core.Ending{Now: true}); err != nil {
+	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp, core.HolderBrowser, core.HolderPrompt} {
+		e := core.Ending{Now: kind != core.HolderPrompt} // whose container was not made for it alone
+		if err := r.Recovered(ctx, kind, func(string) bool { return false }, e); err != nil {
 			r.log.Warn("give back containers of an earlier process", "err", err)
 		}
 	}
@@ -78,6 +79,8 @@ func (r *Registry) Run(ctx context.Context) error {
 				}
 			}
 			notBefore = time.Now().Add(time.Second)
+		case <-r.drained:
+			r.endUnheld(ctx)
 		case <-r.wakeup:
 		}
 	}
@@ -121,6 +124,7 @@ func (r *Registry) Reconcile(ctx context.Context) error {
 	for _, f := range list {
 		r.adopt(ctx, f)
 	}
+	r.endExpired(ctx)
 	r.endUnheld(ctx)
 	return nil
 }

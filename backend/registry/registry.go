@@ -18,11 +18,11 @@ import (
 type Store interface {
 	// ReserveContainer writes a row, and a lease unless the holder is the zero one.
 	ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error
-	SetContainerID(ctx context.Context, key core.ContainerKey, id core.ContainerID) error
-	SetContainerStatus(ctx context.Context, key core.ContainerKey, st core.ContainerStatus, removeAt time.Time) error
-	HoldContainer(ctx context.Context, l core.Lease, st core.ContainerStatus, removeAt time.Time) error
-	ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, removeAt time.Time) error
-	DropContainer(ctx context.Context, key core.ContainerKey) error // with its leases
+	// UpdateContainer writes what of a container changes while it lives.
+	UpdateContainer(ctx context.Context, c core.Container) error
+	HoldContainer(ctx context.Context, l core.Lease, c core.Container) error     // with UpdateContainer
+	ReleaseContainer(ctx context.Context, h core.Holder, c core.Container) error // with UpdateContainer
+	DropContainer(ctx context.Context, key core.ContainerKey) error              // with its leases
 	Containers(ctx context.Context) ([]core.Container, []core.Lease, error)
 }
 
@@ -30,13 +30,20 @@ type Store interface {
 type Engine interface {
 	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
 	Start(ctx context.Context, id core.ContainerID) error
-	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
 	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)
 	// Events closes its channel once ctx has ended.
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	pauses
+	changes
+}
+
+// changes are what a container takes while it runs.
+type changes interface {
+	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
+	// Rename is core.ErrConflict where another container has the name.
+	Rename(ctx context.Context, id core.ContainerID, name string) error
 }
 
 // Options of a Registry; all are required.
@@ -75,11 +82,13 @@ type Registry struct {
 	o       Options
 	log     *slog.Logger
 	starter *starter
+	turns   turns
 
-	mu     sync.Mutex
-	rows   map[core.ContainerKey]*row
-	owed   map[core.Lease]core.Ending // releases that the store refused
-	wakeup chan struct{}              // a removal time changed
+	mu      sync.Mutex
+	rows    map[core.ContainerKey]*row
+	owed    map[core.Lease]core.Ending // releases that the store refused
+	wakeup  chan struct{}              // a removal time changed
+	drained chan struct{}              // one that nobody holds is to be stopped
 }
 
 // row is what the store holds of a container, and what this process is doing to it.
@@ -94,7 +103,8 @@ type row struct {
 
 // New returns a registry without rows.
 func New(o Options) *Registry {
-	r := &Registry{o: o, log: o.Log, rows: map[core.ContainerKey]*row{}, owed: map[core.Lease]core.Ending{}, wakeup: make(chan struct{}, 1)}
+	r := &Registry{o: o, log: o.Log, rows: map[core.ContainerKey]*row{}, owed: map[core.Lease]core.Ending{},
+		wakeup: make(chan struct{}, 1), drained: make(chan struct{}, 1), turns: newTurns()}
 	r.starter = newStarter(r.List, o.Engine, o.LastLook, o.Log)
 	return r
 }
@@ -103,10 +113,12 @@ func New(o Options) *Registry {
 // first engine call. On any error what was made is removed again; if the engine
 // cannot be asked, the row stays and the reconciler settles it. Errors are those
 // of the store and the engine.
-func (r *Registry) make(ctx context.Context, spec core.Spec, h core.Holder) (core.Container, error) {
+func (r *Registry) make(ctx context.Context, spec core.Spec, rights string, h core.Holder) (core.Container, error) {
+	now := time.Now()
 	c := core.Container{
 		Key: core.ContainerKey(core.NewID()), Name: spec.Name, ChannelID: spec.ChannelID, RunID: spec.RunID, Type: spec.Type,
-		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: time.Now(),
+		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: now,
+		Scope: spec.Scope, Fixed: spec.Fixed, Rights: rights, LastUsedAt: now,
 	}
 	if err := r.reserve(ctx, c, h); err != nil {
 		return core.Container{}, err
@@ -153,7 +165,9 @@ func (r *Registry) reserve(ctx context.Context, c core.Container, h core.Holder)
 // identify records the engine's id. From here on the container is shown.
 func (r *Registry) identify(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
 	return r.with(key, func(w *row) error {
-		if err := r.o.Store.SetContainerID(ctx, key, id); err != nil {
+		c := w.Container
+		c.ID = id
+		if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
 			return err
 		}
 		w.ID = id

@@ -63,25 +63,32 @@ func (s *rows) ReserveContainer(_ context.Context, c core.Container, h core.Hold
 	return nil
 }
 
-func (s *rows) SetContainerID(_ context.Context, key core.ContainerKey, id core.ContainerID) error {
-	return s.edit("SetID", key, func(c *core.Container) { c.ID = id })
+func (s *rows) UpdateContainer(_ context.Context, c core.Container) error {
+	method := "SetStatus"
+	if was, ok := s.row(c.Key); ok && was.ID != c.ID {
+		method = "SetID"
+	}
+	return s.edit(method, c.Key, func(was *core.Container) { *was = c })
 }
 
-func (s *rows) SetContainerStatus(_ context.Context, key core.ContainerKey, st core.ContainerStatus, at time.Time) error {
-	return s.edit("SetStatus", key, func(c *core.Container) { c.Status, c.RemoveAt = st, at })
+func (s *rows) row(key core.ContainerKey) (core.Container, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.m[key]
+	return c, ok
 }
 
-func (s *rows) HoldContainer(_ context.Context, l core.Lease, st core.ContainerStatus, at time.Time) error {
-	return s.edit("Hold", l.Container, func(c *core.Container) {
-		c.Status, c.RemoveAt = st, at
+func (s *rows) HoldContainer(_ context.Context, l core.Lease, c core.Container) error {
+	return s.edit("Hold", l.Container, func(was *core.Container) {
+		*was = c
 		s.leases[core.Lease{Container: l.Container, Holder: l.Holder}] = true
 	})
 }
 
-func (s *rows) ReleaseContainer(_ context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, at time.Time) error {
-	return s.edit("Release", key, func(c *core.Container) {
-		c.Status, c.RemoveAt = st, at
-		delete(s.leases, core.Lease{Container: key, Holder: h})
+func (s *rows) ReleaseContainer(_ context.Context, h core.Holder, c core.Container) error {
+	return s.edit("Release", c.Key, func(was *core.Container) {
+		*was = c
+		delete(s.leases, core.Lease{Container: c.Key, Holder: h})
 	})
 }
 
@@ -198,9 +205,17 @@ func spec(name string) core.Spec {
 		Labels: map[string]string{core.LabelInstall: install, core.LabelApp: core.LabelAppName, core.LabelChannel: "ch"}}
 }
 
+// scoped is the spec of a container that others of its scope share. fixed stands for what
+// it reaches.
+func scoped(name, scope, fixed string) core.Spec {
+	s := spec(name + "-000000")
+	s.RunID, s.Scope, s.Fixed, s.Hash = "", scope, fixed, fixed
+	return s
+}
+
 func (w *world) start(name string) core.Container {
 	w.t.Helper()
-	c, err := w.reg.Acquire(w.t.Context(), spec(name), run)
+	c, err := w.reg.Acquire(w.t.Context(), spec(name), "", run)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -359,7 +374,7 @@ func TestOnlyThisInstall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.reg.Acquire(t.Context(), other, run); err == nil {
+		if _, err := w.reg.Acquire(t.Context(), other, "", run); err == nil {
 			t.Fatal("a foreign label was started")
 		}
 		// A container of this install without a row gets one, and is removed in time.
@@ -478,7 +493,7 @@ func TestStartFailures(t *testing.T) {
 				fl, store := &flaky{Fake: fake}, newRows()
 				r := newRegistry(store, fl)
 				breakIt(fl, store)
-				if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, boom) {
+				if _, err := r.Acquire(t.Context(), spec("a"), "", run); !errors.Is(err, boom) {
 					t.Fatalf("start: %v", err)
 				}
 				if len(r.rows) != 0 || len(store.m)+len(store.leases) != 0 {
@@ -494,7 +509,7 @@ func TestStartFailures(t *testing.T) {
 	t.Run("missing image makes no container", func(t *testing.T) {
 		fake := enginetest.NewFake()
 		r := newRegistry(newRows(), fake)
-		if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
+		if _, err := r.Acquire(t.Context(), spec("a"), "", run); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
 			t.Fatalf("start: %v, rows %v", err, r.List())
 		}
 	})
@@ -511,7 +526,7 @@ func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
-	if _, err := r.Acquire(t.Context(), spec("a"), run); err != nil {
+	if _, err := r.Acquire(t.Context(), spec("a"), "", run); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Release(t.Context(), run, core.Ending{Keep: time.Second}); err != nil {

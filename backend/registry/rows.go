@@ -64,21 +64,24 @@ func (r *Registry) moveLocked(ctx context.Context, w *row, to core.ContainerStat
 	if !legal(w.Status, to) {
 		return fmt.Errorf("container %s: no step from %s to %s: %w", w.Name, w.Status, to, core.ErrConflict)
 	}
-	if err := r.o.Store.SetContainerStatus(ctx, w.Key, to, removeAt); err != nil {
+	c := w.Container
+	c.Status, c.RemoveAt = to, removeAt
+	if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
 		return err
 	}
-	r.moved(w, to, removeAt)
+	r.moved(w, c)
 	return nil
 }
 
-// moved notes and publishes a step that the store has.
-func (r *Registry) moved(w *row, to core.ContainerStatus, removeAt time.Time) {
-	if w.Status == to && w.RemoveAt.Equal(removeAt) {
-		return
+// moved notes and publishes what the store has of a container by now.
+func (r *Registry) moved(w *row, c core.Container) {
+	was := w.Container
+	w.Container = c
+	was.LastUsedAt = c.LastUsedAt // which by itself is no news
+	if was != c {
+		r.publish(core.EventContainerChanged, c)
+		r.wake()
 	}
-	w.Status, w.RemoveAt = to, removeAt
-	r.publish(core.EventContainerChanged, w.Container)
-	r.wake()
 }
 
 // ended records that a container does not run any more and when it goes, held or

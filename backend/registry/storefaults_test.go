@@ -76,17 +76,14 @@ func caller() string {
 func (f *faults) ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error {
 	return f.do(func() error { return f.rows.ReserveContainer(ctx, c, h) })
 }
-func (f *faults) SetContainerID(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
-	return f.do(func() error { return f.rows.SetContainerID(ctx, key, id) })
+func (f *faults) UpdateContainer(ctx context.Context, c core.Container) error {
+	return f.do(func() error { return f.rows.UpdateContainer(ctx, c) })
 }
-func (f *faults) SetContainerStatus(ctx context.Context, key core.ContainerKey, st core.ContainerStatus, at time.Time) error {
-	return f.do(func() error { return f.rows.SetContainerStatus(ctx, key, st, at) })
+func (f *faults) HoldContainer(ctx context.Context, l core.Lease, c core.Container) error {
+	return f.do(func() error { return f.rows.HoldContainer(ctx, l, c) })
 }
-func (f *faults) HoldContainer(ctx context.Context, l core.Lease, st core.ContainerStatus, at time.Time) error {
-	return f.do(func() error { return f.rows.HoldContainer(ctx, l, st, at) })
-}
-func (f *faults) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, at time.Time) error {
-	return f.do(func() error { return f.rows.ReleaseContainer(ctx, key, h, st, at) })
+func (f *faults) ReleaseContainer(ctx context.Context, h core.Holder, c core.Container) error {
+	return f.do(func() error { return f.rows.ReleaseContainer(ctx, h, c) })
 }
 func (f *faults) DropContainer(ctx context.Context, key core.ContainerKey) error {
 	return f.do(func() error { return f.rows.DropContainer(ctx, key) })
@@ -192,12 +189,26 @@ func story(t *testing.T, f *faults) (calls int) {
 			{"shell", hold(core.HolderPerson, "shell")}, {"run", hold(core.HolderRun, "r")},
 			{"shared", hold(core.HolderRun, "s")}, {"git", hold(core.HolderGit, "g")},
 		} {
-			made[c.name] = does(func() error { _, err := r.Acquire(ctx, spec(c.name), c.h); return err })
+			made[c.name] = does(func() error { _, err := r.Acquire(ctx, spec(c.name), "", c.h); return err })
 		}
 		joined := false
 		for range 2 { // a person tries again
 			joined = joined || made["shared"] && does(func() error { return r.Hold(ctx, id("shared"), hold(core.HolderTerminal, "joined")) })
 		}
+		warm := func(h, fixed string) { // one container, until what it reaches is changed
+			does(func() error {
+				_, err := r.Acquire(ctx, scoped("warm", "session:ch", fixed), "", hold(core.HolderRun, h))
+				return err
+			})
+		}
+		warm("w1", "a")
+		warm("w2", "a")
+		warm("w3", "b")
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "w1"), core.Ending{}) })
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "w2"), core.Ending{}) })
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "w3"), core.Ending{}) })
+		warm("w4", "b")
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "w4"), core.Ending{Drain: true}) })
 		does(func() error { return r.Release(ctx, hold(core.HolderGit, "g"), core.Ending{Now: true}) })
 		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r")) })
 		does(func() error { return r.Release(ctx, hold(core.HolderRun, "r"), core.Ending{Keep: time.Minute}) })
@@ -216,6 +227,9 @@ func story(t *testing.T, f *faults) (calls int) {
 		relaunch() // a row that was written before its caller heard of it goes with the next start
 		pass(time.Hour)
 		does(func() error { return nil })
+		for range 2 { // a person tries again after an error
+			does(func() error { _, err := r.Recreate(ctx, "session:ch"); return err })
+		}
 		pass(time.Hour)
 		end()
 		// Every container that is left is held, and engine, rows and registry agree.

@@ -139,7 +139,7 @@ func (w *work) tryAgain(ctx context.Context, next core.Attempt) bool {
 		return false
 	}
 	w.dropLost(ctx)
-	w.drop(ctx, before.SpawnID)
+	w.unproved = !w.drop(ctx, before.SpawnID) || w.unproved
 	return w.startTry(ctx)
 }
 
@@ -191,25 +191,48 @@ func (w *work) takeUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The spawn's id is stored before the spawn, so that a later launch of Loop
-	// can tell a CLI that was started from one that was not.
-	w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
-	if err := w.step(ctx, stepLink); err != nil {
+	if err := w.reach(ctx, linked); err != nil {
 		return err
-	}
-	if !linked {
-		if err := w.openLink(ctx); err != nil {
-			return err
-		}
 	}
 	if err := w.step(ctx, stepAgent); err != nil {
 		return err
 	}
+	w.tellPorts(ctx)
 	if err := w.spawn(ctx); err != nil {
 		return fmt.Errorf("start agent: %w", err)
 	}
 	w.run.State = core.RunRunning
 	return w.step(ctx, "")
+}
+
+// reach opens the link to the run's container. One that was made for others before may
+// have a loop init that does not answer any more: nobody joins it, and the run gets another.
+func (w *work) reach(ctx context.Context, linked bool) error {
+	for {
+		// The spawn's id is stored before the spawn, so that a later launch of Loop
+		// can tell a CLI that was started from one that was not.
+		w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
+		if err := w.step(ctx, stepLink); err != nil || linked {
+			return err
+		}
+		err := w.openLink(ctx)
+		if err == nil || w.fresh || ctx.Err() != nil {
+			return err
+		}
+		w.log.Warn("container that was there does not answer, another is made", "container", w.container.Name, "error", err)
+		w.giveUpOn(ctx)
+		if err := w.provision(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// giveUpOn gives back a container in which something of the run may be.
+func (w *work) giveUpOn(ctx context.Context) {
+	was := w.unproved
+	w.unproved = true
+	w.giveBack(ctx)
+	w.unproved = was
 }
 
 // linked reports whether the run has a container with a link. One that has ended

@@ -151,7 +151,7 @@ func (w *work) holder() core.Holder {
 func (w *work) giveBack(ctx context.Context) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive()})
+	err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive(), Drain: w.unproved})
 	if err != nil {
 		w.log.Warn("give the container back", "error", err) // the registry goes on
 	}
@@ -227,20 +227,17 @@ func (w *work) tellAsStored(ctx context.Context) {
 func (w *work) sweep(ctx context.Context) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	forgot := w.drop(ctx, w.run.SpawnID)
+	w.unproved = !w.drop(ctx, w.run.SpawnID) || w.unproved
 	w.closeLink()
 	w.dropLost(ctx)
-	if w.spares() && forgot && w.keepSpare() {
-		return
-	}
 	w.giveBack(ctx)
 }
 
-// drop deletes what is kept of a spawn. It reports whether the container says so: then
-// nothing that the spawn has started runs there any more.
+// drop deletes what is kept of a spawn. It reports whether nothing that the spawn has
+// started runs any more: its container says so, or there was no spawn.
 func (w *work) drop(ctx context.Context, spawn core.SpawnID) (gone bool) {
 	if spawn == "" {
-		return false
+		return true
 	}
 	w.s.p.Gate.Dismiss(spawn)
 	if l := w.currentLink(); l != nil {

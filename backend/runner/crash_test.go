@@ -62,11 +62,11 @@ func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container
 	}
 	return p.boxes.Start(ctx, spec)
 }
-func (p *launchPorts) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
-	if err := p.gone(); err != nil {
-		return err
+func (p *launchPorts) Join(spec core.Spec, h core.Holder) (core.Container, bool) {
+	if p.gone() != nil {
+		return core.Container{}, false
 	}
-	return p.boxes.Hold(ctx, id, h)
+	return p.boxes.Join(spec, h)
 }
 func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	if err := p.gone(); err != nil {
@@ -129,6 +129,8 @@ func (w *ward) cli(p *proc) {
 		out, code = strings.ReplaceAll(recording(w.t, "error-no-conversation"), "\r", ""), 1
 	case word == "ask":
 		out, code = recording(w.t, "ask"), 1
+	case word == "plan":
+		out, code = recording(w.t, "plan"), 1
 	case word == "limit":
 		out, code = wardInit+limitLine(time.Now().Add(2*time.Minute), "five_hour")+resultLine("You've hit your session limit", ""), 1
 	}
@@ -186,7 +188,7 @@ func (w *ward) open() {
 	w.s = New(Ports{
 		Store: w.store, Containers: launch, Links: launch, Spools: spoolFiles{w.boxes}, Sessions: unknownSession, Log: quiet,
 		Publish:   func(...core.Event) {},
-		Provision: makes, Settings: makes,
+		Provision: makes, Settings: makes, Gate: &fakeGate{},
 	}, Options{})
 	w.stop, w.stopped = cancel, make(chan struct{})
 	s, stopped := w.s, w.stopped
@@ -229,6 +231,23 @@ func (w *ward) says(id core.RunID, ch core.ChannelID, prompt string) {
 	w.t.Helper()
 	w.does("prompt "+prompt, func() error {
 		_, err := w.s.Prompt(context.Background(), core.Run{ID: id, ChannelID: ch, Prompt: prompt})
+		return err
+	})
+}
+
+// answers the one question that is open in a channel.
+func (w *ward) answers(ch core.ChannelID, a core.Answer) {
+	w.t.Helper()
+	var q core.Question
+	w.until("the question", func() bool {
+		open, err := w.s.Questions(context.Background(), ch)
+		if err == nil && len(open) == 1 {
+			q = open[0]
+		}
+		return q.ID != ""
+	})
+	w.does("answer", func() error {
+		_, err := w.s.Answer(context.Background(), q.ID, a)
 		return err
 	})
 }
@@ -300,19 +319,14 @@ func (w *ward) story() {
 	w.says("r11", "c", "ask")
 	w.finished("r11")
 	w.says("r12", "c", "parked")
-	var q core.Question
-	w.until("the question", func() bool {
-		open, err := w.s.Questions(ctx, "c")
-		if err == nil && len(open) == 1 {
-			q = open[0]
-		}
-		return q.ID != ""
-	})
-	w.does("answer", func() error {
-		_, err := w.s.Answer(ctx, q.ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Red"}}})
+	w.answers("c", core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Red"}}})
+	w.finished("r12")
+	w.does("prompt plan", func() error {
+		_, err := w.s.Prompt(ctx, core.Run{ID: "r17", ChannelID: "c", Prompt: "plan", Plan: true})
 		return err
 	})
-	w.finished("r12")
+	w.finished("r17")
+	w.answers("c", core.Answer{Action: core.AnswerApprove}) // the plan's container is kept for what follows
 	w.says("r13", "c", "lost")
 	w.finished("r13")
 	w.says("r14", "d", "limit")
@@ -337,6 +351,7 @@ func (w *ward) check() {
 		"r1": core.RunDone, "r2": core.RunDone, "r3": core.RunDone, "r4": core.RunDone, "r5": core.RunDone, "r6": core.RunCancelled,
 		"r7": core.RunCancelled, "r8": core.RunDone, "r9": core.RunCancelled, "r10": core.RunDone, "r11": core.RunDone, "r12": core.RunDone,
 		"r13": core.RunDone, "r14": core.RunFailed, laterID("r14"): core.RunDone, "r15": core.RunCancelled, "r16": core.RunCancelled,
+		"r17": core.RunDone,
 	} {
 		got := w.state(id)
 		if run, _ := w.db.Run(ctx, id); run.Prompt == "slow" && got == core.RunFailed && run.Outcome.Failure.Code == core.CodeKilled {
@@ -349,7 +364,7 @@ func (w *ward) check() {
 	}
 	// No message is lost, and none runs twice.
 	want := map[string]int{"first": 1, "busy": 2, "long": 2, "/compact": 1, "right": 1, "later": 1, "slow": 3, "steered": 1, "instead": 1,
-		"ask": 1, "My": 1, "parked": 1, "lost": 2, "limit": 1, "Continue": 1}
+		"ask": 1, "My": 1, "parked": 1, "plan": 1, "Your": 1, "lost": 2, "limit": 1, "Continue": 1}
 	w.mu.Lock()
 	if !maps.Equal(w.spawned, want) {
 		w.t.Errorf("spawned %v, want %v", w.spawned, want)
@@ -368,7 +383,7 @@ func (w *ward) check() {
 				var m core.MessageCreated
 				_ = json.Unmarshal(e.Data, &m)
 				said[fmt.Sprint(m.IsBot, " ", m.Content)]++
-			case core.EventAskUser, core.EventAskResolved:
+			case core.EventAskUser, core.EventAskResolved, core.EventPlanResolved:
 				said[string(e.Type)]++
 			case core.EventStatus:
 				var st core.Status
@@ -389,7 +404,8 @@ func (w *ward) check() {
 			w.t.Errorf("%q was said %d times", text, n)
 		}
 	}
-	for _, text := range []string{"false first", "false busy", "true did busy", "true did long", "true did later", "true did right", "true did My", "true did Continue", "agent.ask_user", "agent.ask_resolved"} {
+	for _, text := range []string{"false first", "false busy", "true did busy", "true did long", "true did later", "true did right", "true did My", "true did Continue", "agent.ask_user", "agent.ask_resolved",
+		"true did Your", string(core.EventPlanResolved)} {
 		if said[text] != 1 {
 			w.t.Errorf("%q was said %d times", text, said[text])
 		}

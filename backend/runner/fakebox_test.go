@@ -21,6 +21,8 @@ type boxes struct {
 	down    bool // the engine does not answer
 	all     []*box
 	noHello bool
+	warm    bool // containers of a channel serve again, as those with a scope do
+	ports   []core.ListeningPort
 	oom     bool
 	oomLate int // reports of an ended container until the kill for memory shows
 	opened  int
@@ -31,12 +33,14 @@ type boxes struct {
 type box struct {
 	c             core.Container
 	plan          bool // made for a planning run
+	drained       bool // nobody joins
+	deaf          bool // no link opens
 	running       bool
 	exit          int
 	after         time.Duration // time from the stop to the removal; -1: never
 	holders       []string      // runs
 	others        bool          // others hold it too
-	earlier       bool          // made for an earlier launch
+	earlier       []string      // holders of earlier launches
 	procs         map[core.SpawnID]*proc
 	links         map[*fakeLink]bool
 	admitted, was map[core.SpawnID]core.Identity // by spawn; admitted loses forgotten spawns, was keeps all
@@ -114,7 +118,7 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 		return core.Container{}, errEngine
 	}
 	x := &box{
-		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
+		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning, Fixed: spec.Fixed, Hash: spec.Hash},
 		plan: spec.Plan, running: true, holders: []string{string(spec.RunID)}, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
 	}
 	b.all = append(b.all, x)
@@ -147,16 +151,17 @@ func (b *boxes) stop(x *box) {
 	b.halt(x, 143)
 }
 
-func (b *boxes) Hold(_ context.Context, id core.ContainerID, h core.Holder) error {
+func (b *boxes) Join(spec core.Spec, h core.Holder) (core.Container, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	x := b.find(id)
-	if x == nil || !x.running {
-		return core.ErrNotRunning
+	for _, x := range b.all {
+		if b.warm && x.running && !x.drained && !x.plan && !spec.Plan && !b.down && x.c.ChannelID == spec.ChannelID && x.c.Fixed == spec.Fixed {
+			x.holders = append(x.holders, h.ID)
+			b.note("join %s", x.c.ID)
+			return x.c, true
+		}
 	}
-	x.holders = append(x.holders, h.ID)
-	b.note("hold %s", id)
-	return nil
+	return core.Container{}, false
 }
 
 func (b *boxes) Release(_ context.Context, h core.Holder, e core.Ending) error {
@@ -164,7 +169,7 @@ func (b *boxes) Release(_ context.Context, h core.Holder, e core.Ending) error {
 }
 
 func (b *boxes) Recovered(_ context.Context, _ core.HolderKind, alive func(string) bool, e core.Ending) error {
-	return b.giveBack(e, func(x *box, id string) bool { return x.earlier && !alive(id) })
+	return b.giveBack(e, func(x *box, id string) bool { return slices.Contains(x.earlier, id) && !alive(id) })
 }
 
 // giveBack records how containers end, and stops them once the engine answers.
@@ -174,6 +179,10 @@ func (b *boxes) giveBack(e core.Ending, which func(x *box, holder string) bool) 
 	for _, x := range b.all {
 		before := len(x.holders)
 		x.holders = slices.DeleteFunc(x.holders, func(id string) bool { return which(x, id) })
+		x.drained = x.drained || e.Drain && before > len(x.holders)
+		if b.warm && x.running && !x.drained && !x.plan {
+			continue
+		}
 		if x.others || len(x.holders) > 0 || before == 0 {
 			continue
 		}
@@ -205,7 +214,7 @@ func (b *boxes) relaunch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, x := range b.all {
-		x.earlier = true
+		x.earlier = slices.Clone(x.holders)
 	}
 }
 
@@ -283,7 +292,7 @@ func (b *boxes) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	defer b.mu.Unlock()
 	b.opened++
 	x := b.find(c.ID)
-	if b.down || b.noHello || x == nil || !x.running {
+	if b.down || b.noHello || x == nil || !x.running || x.deaf {
 		return nil, core.Fail(core.CodeNoLink, core.ErrLinkDown, "Nothing answered in the container.", "Run “loop doctor”.")
 	}
 	l := &fakeLink{b: b, x: x, done: make(chan struct{})}
@@ -405,7 +414,7 @@ func (l *fakeLink) Feed(context.Context, core.SpawnID, int) (io.WriteCloser, err
 }
 
 func (l *fakeLink) Dial(context.Context, uint16) (net.Conn, error)      { return nil, core.ErrNotFound }
-func (l *fakeLink) Ports(context.Context) ([]core.ListeningPort, error) { return nil, nil }
+func (l *fakeLink) Ports(context.Context) ([]core.ListeningPort, error) { return l.b.ports, nil }
 
 func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.b.mu.Lock()

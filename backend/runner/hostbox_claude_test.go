@@ -72,8 +72,8 @@ func (h *hostBoxes) Start(_ context.Context, spec core.Spec) (core.Container, er
 	return core.Container{ID: id, RunID: spec.RunID, ChannelID: spec.ChannelID, Status: core.ContainerRunning, Type: core.TypeAgent}, nil
 }
 
-func (h *hostBoxes) Hold(context.Context, core.ContainerID, core.Holder) error {
-	return core.ErrNotRunning // none is kept
+func (h *hostBoxes) Join(core.Spec, core.Holder) (core.Container, bool) {
+	return core.Container{}, false // none is kept
 }
 func (h *hostBoxes) End(_ context.Context, id core.ContainerID, _ core.Holder) error {
 	h.stop(id)

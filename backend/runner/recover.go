@@ -49,18 +49,20 @@ func (s *Service) insist(ctx context.Context, step string, do func() error) erro
 // between storing the end and giving them back, and deletes the output that the
 // run's end made superfluous.
 func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
+	var left []core.RunID
 	alive := func(id string) bool {
-		return slices.ContainsFunc(active, func(r core.Run) bool { return string(r.ID) == id })
+		is := slices.ContainsFunc(active, func(r core.Run) bool { return string(r.ID) == id })
+		if !is && !slices.Contains(left, core.RunID(id)) {
+			left = append(left, core.RunID(id))
+		}
+		return is
 	}
-	left := s.p.Containers.List()
-	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive}); err != nil {
+	// Nobody saw the end of their programs, so that nobody joins what is left of them.
+	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive, Drain: true}); err != nil {
 		s.p.Log.Warn("give back containers of ended runs", "error", err) // the registry goes on
 	}
-	for _, c := range left {
-		if c.RunID == "" {
-			continue
-		}
-		run, err := s.p.Store.Run(ctx, c.RunID)
+	for _, id := range left {
+		run, err := s.p.Store.Run(ctx, id)
 		if err != nil || !run.State.Terminal() || run.SpawnID == "" {
 			continue
 		}

@@ -17,7 +17,6 @@ import (
 	"loop/backend/core"
 	"loop/backend/leaktest"
 	"loop/backend/provision"
-	"loop/backend/sandbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
@@ -34,7 +33,7 @@ type rig struct {
 	stopped chan struct{}
 	launch  Launch
 	why     core.Explanation
-	memory  int64 // that the settings give to containers
+	fixed   string // of what the containers are to reach
 
 	mu  sync.Mutex
 	bus []core.Event
@@ -53,7 +52,7 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	}
 	r.ports.makes(provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
 		spec := specOf(run, ch)
-		spec.Limits.MemoryBytes = r.memory
+		spec.Fixed = r.fixed
 		return made{spec, r.why, r.launch}, nil
 	}})
 	return r
@@ -82,7 +81,8 @@ type made struct {
 type imagesAndStarts interface {
 	Ensure(ctx context.Context) error
 	Start(ctx context.Context, spec core.Spec) (core.Container, error)
-	Hold(ctx context.Context, id core.ContainerID, by core.Holder) error
+	// Join holds a container that serves once more, if there is one.
+	Join(spec core.Spec, by core.Holder) (core.Container, bool)
 }
 
 func (p provisioner) ForRun(_ context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error) {
@@ -109,11 +109,11 @@ func (p provisioner) Ensure(ctx context.Context, w provision.Want) (*provision.L
 	if err != nil {
 		return nil, err
 	}
-	c := w.Spare.Container
-	if c.ID == "" || !sandbox.Alike(r.Spec, w.Spare.Spec) || p.boxes.Hold(ctx, c.ID, w.Holder) != nil {
-		c, err = p.boxes.Start(ctx, r.Spec)
+	if c, ok := p.boxes.Join(r.Spec, w.Holder); ok {
+		return &provision.Lease{Resolved: r, Container: c}, nil
 	}
-	return &provision.Lease{Resolved: r, Container: c}, err
+	c, err := p.boxes.Start(ctx, r.Spec)
+	return &provision.Lease{Resolved: r, Container: c, Fresh: true}, err
 }
 
 func specOf(run core.Run, ch core.Channel) core.Spec {

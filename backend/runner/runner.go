@@ -41,7 +41,6 @@ type Service struct {
 	closing bool                             // Run is ending: nothing new is started
 	drains  map[core.ChannelID]chan struct{} // what wakes the goroutine that works a channel's queue
 	active  map[core.RunID]*work
-	spares  map[core.ChannelID]*spare // containers that are kept for a plan's approval
 }
 
 // New makes the service.
@@ -52,7 +51,7 @@ func New(p Ports, o Options) *Service {
 	}
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
-		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{}, spares: map[core.ChannelID]*spare{},
+		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
 	}
 }
 

@@ -46,10 +46,12 @@ type work struct {
 	why       core.Explanation
 	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
+	fresh     bool  // the container was made for this try
 	resumed   bool  // taken over from an earlier launch of Loop
 	slot      bool  // taken over, it takes one of Service.slots, and gives it back
 	launched  bool  // launch is known in full
 	setupEnd  error // why the CLI was not started
+	unproved  bool  // something of an earlier try may run in the container
 	nextSet   bool  // the channel's next start was stored because of this run
 
 	parser  *transcript.Parser
@@ -121,7 +123,7 @@ func (w *work) readChannel(ctx context.Context) error {
 func (w *work) want(gated bool) (provision.Want, *reading) {
 	read := &reading{Settings: w.s.p.Settings, run: w.run}
 	return provision.Want{
-		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, PlanGated: w.run.Plan && gated,
+		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, PlanGated: w.run.Plan && gated, Shared: true,
 		Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "",
 	}, read
 }
@@ -152,14 +154,15 @@ func (w *work) provision(ctx context.Context) error {
 		return w.step(ctx, stepContainer, w.explain(w.why)...)
 	}
 	w.container = core.Container{}
-	var done func()
-	want.Spare, done = w.s.takeSpare(ctx, w.run)
 	lease, err := w.s.p.Provision.Ensure(ctx, want)
-	done()
-	if err == nil {
-		w.container = lease.Container
+	if err != nil {
+		return err
 	}
-	return err
+	w.container, w.fresh = lease.Container, lease.Fresh
+	if kept := lease.Kept(); kept != "" {
+		return w.say(ctx, "info", kept)
+	}
+	return nil
 }
 
 // spawn starts the CLI. When the link breaks meanwhile, the question whether it
@@ -229,7 +232,7 @@ func (w *work) resolve(ctx context.Context) {
 	}
 	want, read := w.want(false)
 	r, err := w.s.p.Provision.Resolve(ctx, want)
-	if w.run.Plan && r.Spec.Hash != w.container.Hash { // it may be able to write
+	if w.run.Plan && r.Spec.Fixed != w.container.Fixed { // it may be able to write
 		want.PlanGated = true
 		r, err = w.s.p.Provision.Resolve(ctx, want)
 	}
@@ -270,7 +273,7 @@ func (w *work) admit(l core.Link) {
 // rules make the document that the present try goes by, as the settings stand. A container
 // that a run taken over has from other settings keeps its rules: they are for its mounts.
 func (w *work) rules() func() ([]byte, error) {
-	if !w.launched || w.spec.Hash != w.container.Hash {
+	if !w.launched || w.spec.Fixed != w.container.Fixed {
 		return nil
 	}
 	name, ch, spec, spawn := w.policyName(), w.ch, w.spec, w.run.SpawnID

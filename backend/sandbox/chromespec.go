@@ -73,7 +73,7 @@ func ResolveBrowser(b BrowserSettings, sub Subject, host Host) (core.Spec, core.
 		Network: "none", StopGraceSec: stopGraceSec,
 	}
 	chown := []string{ProfileDir}
-	for _, v := range appEnv(sub, host, agent, chown) {
+	for _, v := range appEnv(host, agent, chown) {
 		// A page that breaks out of Chromium finds nothing here of the person or the agent.
 		if v.Name != "HOST_USER" && v.Name != "CLAUDE_CONFIG_DIR" && v.Name != "API_URL" {
 			spec.Env = append(spec.Env, v)
@@ -86,6 +86,7 @@ func ResolveBrowser(b BrowserSettings, sub Subject, host Host) (core.Spec, core.
 	ex.set("env["+wire.EndUnlinked+"]", "1", fromBuiltin)
 	slices.SortFunc(spec.Env, func(a, b core.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), "")
+	spec.Fixed = fixed(spec)
 	spec.Labels = labels(spec, sub)
 	ex.set("name", spec.Name, fromBuiltin)
 	ex.set("type", string(spec.Type), fromBuiltin)

@@ -109,7 +109,8 @@ type Layer struct {
 	Name string
 	Path string // when set, each setting has a line in this file
 
-	Access, Image, Network                *string
+	Scope, Access, Image, Network         *string
+	Gate                                  *bool
 	MemoryMB                              *int
 	CPUs                                  *float64
 	Pids                                  *int64
@@ -134,7 +135,7 @@ func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
 // merged does in small what package config does with files.
 func merged(layers ...Layer) Settings {
 	s := Settings{
-		Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),
+		Scope: builtin(ScopeSession), Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),
 		Network: builtin("bridge"), Gate: builtin(true),
 	}
 	s.Envs = map[string]Setting[any]{}
@@ -146,6 +147,8 @@ func merged(layers ...Layer) Settings {
 			}
 			return core.SettingsOrigin{Layer: l.Name, Path: l.Path, Line: line}
 		}
+		set(&s.Scope, l.Scope, from)
+		set(&s.Gate, l.Gate, from)
 		set(&s.Access, l.Access, from)
 		set(&s.Image, l.Image, from)
 		set(&s.Network, l.Network, from)
@@ -200,4 +203,22 @@ func said(to []Setting[string], texts []string, from func() core.SettingsOrigin)
 		to = append(to, Setting[string]{text, from()})
 	}
 	return to
+}
+
+// programEnv is what programs of a container get: openly, and the credentials.
+func programEnv(t *testing.T, spec core.Spec, layers []Layer, h Host) (open map[string]core.EnvVar, secret []core.EnvVar) {
+	t.Helper()
+	spawn, err := SpawnEnv(merged(layers...), h, spec.ChannelID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open = map[string]core.EnvVar{}
+	for _, v := range append(slices.Clone(spec.Env), spawn...) {
+		if v.Secret {
+			secret = append(secret, v)
+			continue
+		}
+		open[v.Name] = v
+	}
+	return open, secret
 }

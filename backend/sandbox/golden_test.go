@@ -63,6 +63,9 @@ func goldenCases() []goldenCase {
 	planning := tree{"/home/mira/code/my-proj/.loop": "dir", "/home/mira/code/my-proj/target": "dir", "/home/mira/x": "dir"}
 	maps.Copy(planning, copied)
 
+	warm := subject("/home/mira/code/my-proj")
+	warm.Shared = true
+
 	demo := subject("")
 	demo.ModelOnRelay = true
 	demo.RunID = ""
@@ -70,6 +73,8 @@ func goldenCases() []goldenCase {
 	return []goldenCase{
 		{"project", tree{"/home/mira/code/my-proj/.loop": "dir", "/home/mira/code/my-proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
 			nil, subject("/home/mira/code/my-proj"), linuxHost()},
+		{"shared", tree{"/home/mira/code/my-proj/.loop": "dir", "/home/mira/code/my-proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
+			nil, warm, linuxHost()},
 		{"root-host", tree{"/root/x/My Proj é!": "dir", "/root/.loop": "dir"}, nil, subject("/root/x/My Proj é!"), root},
 		{"mac-symlink", tree{"/Users/mira/.loop": "dir", "/private/tmp/p": "dir", "/tmp": "-> /private/tmp"}, nil, subject("/tmp/p"), mac},
 		{"windows", tree{`C:\Users\Mira\src\App`: "dir", `C:\Users\Mira\.loop`: "dir", `D:\data`: "dir"},

@@ -4,24 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"reflect"
+	"slices"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
-// Alike reports whether two specs make the same container, but for its name and the run
-// that it is made for: what is made by one serves the other.
-func Alike(a, b core.Spec) bool {
-	for _, s := range []*core.Spec{&a, &b} {
-		s.Name, s.RunID, s.Labels = "", "", nil
-	}
-	return reflect.DeepEqual(a, b)
-}
-
 // Hash is the drift hash: 64 hex digits over everything that makes one
-// container differ from another in kind. Names, labels, ids of runs and values
-// of variables stay outside, so the same settings give the same hash. Arrays
-// keep their order: sorting them would make two different specs look equal.
+// container differ from another in kind. Names, labels, ids of runs, values of
+// variables and the files that each program gets a copy of stay outside, so the
+// same settings give the same hash. Arrays keep their order: sorting them would
+// make two different specs look equal.
 func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	names := make([]string, len(spec.Env))
 	for i, e := range spec.Env {
@@ -29,7 +22,26 @@ func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	}
 	spec.Name, spec.Type, spec.ChannelID, spec.StateID, spec.RunID, spec.Plan = "", "", "", "", "", false
 	spec.Image, spec.Env, spec.Labels, spec.StopGraceSec, spec.Hash = "", nil, nil, 0, ""
-	raw, err := json.Marshal([]any{core.SpecVersion, imageID, guestHash, access, names, spec})
+	spec.Scope, spec.Fixed, spec.Copies = "", "", nil
+	return digest(core.SpecVersion, imageID, guestHash, access, names, spec)
+}
+
+// fixed is a hash over what a container reaches and who its programs are: mounts with
+// what covers them, network, user, rights of the kernel, and whether it is supervised.
+// A container in which that is not as the settings have it takes no new work. Sizes stay
+// outside.
+func fixed(spec core.Spec) string {
+	covers := make([]string, len(spec.Tmpfs))
+	for i, t := range spec.Tmpfs {
+		covers[i] = t.Target
+	}
+	gated := slices.ContainsFunc(spec.Env, func(e core.EnvVar) bool { return e.Name == wire.GateEnabled })
+	return digest(core.SpecVersion, spec.Plan, spec.Mounts, covers, spec.Network, spec.ExtraHosts, spec.User, spec.Agent,
+		spec.CapDrop, spec.CapAdd, spec.NoNewPrivileges, spec.ReadOnlyRoot, spec.Seccomp, gated)
+}
+
+func digest(of ...any) string {
+	raw, err := json.Marshal(of)
 	if err != nil {
 		// Only a NaN in Limits could do it, which no settings file can hold; an
 		// empty hash never matches a label, and Validate refuses it.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,7 +32,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
 var appOnly = []string{"CHANNEL_ID", "API_URL", "HOME", "HOST_USER", "CHOWN_PATHS", "CLAUDE_CONFIG_DIR"}
 
 // modelNames have fields of their own in the settings, and must never be in a
-// container's environment, where every process and docker inspect reads them.
+// container's environment, where docker inspect shows them.
 var modelNames = map[string]string{
 	"ANTHROPIC_API_KEY":       "anthropic_api_key",
 	"ANTHROPIC_AUTH_TOKEN":    "anthropic_api_key",
@@ -120,7 +121,7 @@ func (l *lanes) operator(m Settings, host Host) error {
 			continue
 		}
 		if field, is := modelNames[name]; is {
-			l.note("%s was left out: use %s in the settings, so that it stays out of the container's environment.", where, field)
+			l.note("%s was left out: use %s in the settings, so that Loop knows it for what it is.", where, field)
 			continue
 		}
 		value := envValue(e.Value, host)
@@ -139,8 +140,8 @@ func (l *lanes) operator(m Settings, host Host) error {
 		case v.Secret:
 			l.note("envs[%q] is handed to the agent's process alone, because its value holds a login.", name)
 		case odd != "":
-			l.note("%s is in the container's environment, where docker inspect shows it, and %s. "+
-				"With a name that ends in _TOKEN or _SECRET it would not be.", where, odd)
+			l.note("%s goes to the agent's programs, whose output may show it, and %s. "+
+				"With a name that ends in _TOKEN or _SECRET Loop would hide it there.", where, odd)
 		case name == "PATH" || name == "TZ":
 			l.note("%s replaces the value that Loop would set.", where)
 		}
@@ -149,21 +150,33 @@ func (l *lanes) operator(m Settings, host Host) error {
 	return nil
 }
 
-// SpawnEnv lists the variables that hold a credential, by their names
-// (core.NamesSecret) or as an address with a login. A spec never carries them: they
-// are added to the spawn request, so that docker inspect does not show them.
-func SpawnEnv(m Settings, host Host) ([]core.EnvVar, error) {
+// SpawnEnv lists the variables of a channel's programs, sorted by name. A spec carries
+// none of them: they are added to each spawn request, so that docker inspect does not
+// show them, and that a container serves others once more when they change. Those that
+// hold a credential, by their names (core.NamesSecret) or as an address with a login,
+// are marked Secret.
+func SpawnEnv(m Settings, host Host, ch core.ChannelID) ([]core.EnvVar, error) {
 	l, err := resolveLanes(m, host)
 	if err != nil {
 		return nil, err
 	}
-	var out []core.EnvVar
+	l.channel(m, ch)
+	out := make([]core.EnvVar, 0, len(l.vars))
 	for _, name := range sortedKeys(l.vars) {
-		if v := l.vars[name]; v.Secret {
-			out = append(out, v)
-		}
+		out = append(out, l.vars[name])
 	}
 	return out, nil
+}
+
+// channel adds the names by which programs know their channel.
+func (l *lanes) channel(m Settings, ch core.ChannelID) {
+	if ch == "" {
+		return
+	}
+	l.set(core.EnvVar{Name: "CHANNEL_ID", Value: string(ch), Lane: LaneApp}, fromBuiltin)
+	if m.Gate.Value {
+		l.set(core.EnvVar{Name: "LOOP_CHANNEL_ID", Value: string(ch), Lane: LaneApp}, fromBuiltin)
+	}
 }
 
 // envValue expands a leading ~ and writes other JSON types as fmt's %v does, except
@@ -187,9 +200,9 @@ func envValue(v any, host Host) string {
 	return fmt.Sprintf("%v", v)
 }
 
-// appEnv lists the variables that Loop sets: for programs of the agent, and those
+// appEnv lists the variables that Loop sets: for every program of the agent, and those
 // that loop init reads to set up the agent.
-func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core.EnvVar {
+func appEnv(host Host, agent core.AgentUser, chown []string) []core.EnvVar {
 	tz, lane := host.TimeZone, LaneInherited
 	if tz == "" {
 		tz, lane = "UTC", LaneApp
@@ -200,7 +213,6 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 	}
 	app := func(n, v string) core.EnvVar { return core.EnvVar{Name: n, Value: v, Lane: LaneApp} }
 	return []core.EnvVar{
-		app("CHANNEL_ID", string(sub.Channel.ID)),
 		app("API_URL", RelayURL),
 		app("HOME", agent.Home),
 		app("HOST_USER", user),
@@ -215,32 +227,33 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 	}
 }
 
-// resolveEnv is the container's environment: the app's variables under those of
-// the lanes, which cannot name what only Loop may set.
+// resolveEnv is the container's environment, which has nothing of the settings or of a
+// channel. It explains what a program has in the end: that, under what SpawnEnv adds.
 func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
 	l, err := resolveLanes(m, host)
 	if err != nil {
 		return nil, err
 	}
 	ex.out.Notices = append(ex.out.Notices, l.notices...)
+	l.channel(m, sub.Channel.ID)
+	env := appEnv(host, agent, chown)
 	if m.Gate.Value {
-		l.set(core.EnvVar{Name: wire.GateEnabled, Value: "1", Lane: LaneApp}, m.Gate.From)
-		l.set(core.EnvVar{Name: "LOOP_CHANNEL_ID", Value: string(sub.Channel.ID), Lane: LaneApp}, fromBuiltin)
+		env = append(env, core.EnvVar{Name: wire.GateEnabled, Value: "1", Lane: LaneApp})
+		l.from[wire.GateEnabled] = m.Gate.From
 	}
-	for _, v := range appEnv(sub, host, agent, chown) {
+	slices.SortFunc(env, func(a, b core.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	for _, v := range env {
 		if _, over := l.vars[v.Name]; !over {
-			l.set(v, map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
+			l.vars[v.Name] = v
+			l.from[v.Name] = cmp.Or(l.from[v.Name], map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
 		}
 	}
-	env := make([]core.EnvVar, 0, len(l.vars))
 	for _, name := range sortedKeys(l.vars) {
-		v := l.vars[name]
-		if v.Secret {
+		if l.vars[name].Secret {
 			ex.set("spawn_env["+name+"]", "hidden", l.from[name])
 			continue
 		}
-		env = append(env, v)
-		ex.set("env["+name+"]", v.Value, l.from[name])
+		ex.set("env["+name+"]", l.vars[name].Value, l.from[name])
 	}
 	return env, nil
 }

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,6 +38,33 @@ func containerName(style pathStyle, dir string, ch core.ChannelID, suffix string
 		base = cmp.Or(NameBase(style.base(dir)), base)
 	}
 	return "loop-" + cmp.Or(base, "channel") + "-" + suffix
+}
+
+// scopeOf names those who share a container; empty is nobody. Where each run has its own,
+// the terminals of a channel share one all the same.
+func scopeOf(m Settings, sub Subject) string {
+	switch {
+	case !sub.Shared || sub.Plan:
+		return ""
+	case m.Scope.Value == ScopeSession:
+		return ChannelScopes(sub.Channel.ID)[0]
+	case sub.Type == core.TypeShell:
+		return ChannelScopes(sub.Channel.ID)[1]
+	}
+	return ""
+}
+
+// ChannelScopes are the scopes that a channel may have: that of its runs and terminals,
+// and that of its terminals where each run has a container of its own.
+func ChannelScopes(ch core.ChannelID) []string {
+	return []string{ScopeSession + ":" + string(ch), string(core.TypeShell) + ":" + string(ch)}
+}
+
+// scopeSuffix ends the name of a scope's container: the same each time, and another for
+// each install and scope.
+func scopeSuffix(install, scope string) string {
+	sum := sha256.Sum256([]byte(install + "\x00" + scope))
+	return hex.EncodeToString(sum[:3])
 }
 
 // agentName makes a name that passwd can hold out of the host's login name:

@@ -22,6 +22,7 @@ type Setting[T any] struct {
 
 // Settings are those of one container, merged by whoever read them.
 type Settings struct {
+	Scope    Setting[string]  // ScopeSession or ScopeRun
 	Access   Setting[string]  // workspace access: AccessRW or AccessRO
 	Image    Setting[string]  // image reference; Subject.Image is what is run
 	MemoryMB Setting[int]     // MiB
@@ -44,6 +45,12 @@ type Settings struct {
 	// Gate has loop init refuse every program that comes without a policy.
 	Gate Setting[bool]
 }
+
+// Who shares a container.
+const (
+	ScopeSession = "session" // the runs and terminals of a channel
+	ScopeRun     = "run"     // nobody: it serves one run
+)
 
 // What an agent may do in its workspace.
 const (

@@ -19,6 +19,8 @@ var layerFields = map[string]struct {
 	write   func(l *Layer, n int) // n differs between layers
 	origins []string
 }{
+	"Scope":     {func(l *Layer, _ int) { l.Scope = new(ScopeRun) }, []string{"scope", "preset"}},
+	"Gate":      {func(l *Layer, _ int) { l.Gate = new(true) }, []string{"env[LOOP_GATE_ENABLED]"}},
 	"Access":    {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
 	"Image":     {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
 	"MemoryMB":  {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},

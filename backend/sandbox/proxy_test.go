@@ -64,21 +64,14 @@ func FuzzContainerProxy(f *testing.F) {
 	})
 }
 
-// proxyEnv returns the environment of a project's container, and the part of it that
-// goes only to the spawned process.
+// proxyEnv returns the environment of programs in a project's container, and the
+// credentials in it.
 func proxyEnv(t *testing.T, host map[string]string, layers ...Layer) (env map[string]core.EnvVar, spawn []core.EnvVar, ex core.Explanation) {
 	t.Helper()
 	h := linuxHost()
 	h.Env = host
 	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
-	env = map[string]core.EnvVar{}
-	for _, v := range spec.Env {
-		env[v.Name] = v
-	}
-	spawn, err := SpawnEnv(merged(layers...), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env, spawn = programEnv(t, spec, layers, h)
 	return env, spawn, ex
 }
 
@@ -135,7 +128,7 @@ func TestProxyLogins(t *testing.T) {
 		t.Error("NO_PROXY is missing")
 	}
 	off := []Layer{{Name: core.LayerGlobal, Network: new("none"), Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}}}
-	if spawn, err := SpawnEnv(merged(off...), linuxHost()); err != nil || len(spawn) != 0 {
+	if spawn, err := SpawnEnv(merged(off...), linuxHost(), ""); err != nil || len(spawn) != 0 {
 		t.Errorf("without a network: %v %v", spawn, err)
 	}
 	if config, err := DockerConfig(merged(off...), linuxHost()); err != nil || config != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,13 +63,21 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if w.isDefault {
 		nameDir = ""
 	}
+	scope, suffix := scopeOf(m, sub), sub.NameSuffix
+	if scope != "" {
+		sub.RunID, suffix = "", scopeSuffix(sub.InstallID, scope)
+		if m.Scope.Value == ScopeSession {
+			sub.Type = core.TypeAgent // whoever comes first
+		}
+	}
 	spec = core.Spec{
-		Name:            containerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix),
+		Name:            containerName(host.style(), nameDir, sub.Channel.ID, suffix),
 		Type:            sub.Type,
 		ChannelID:       sub.Channel.ID,
 		StateID:         sub.Channel.StateID,
 		RunID:           sub.RunID,
 		Plan:            sub.Plan,
+		Scope:           scope,
 		Image:           sub.Image,
 		Entrypoint:      []string{GuestBin, "init"},
 		Tmpfs:           tmpfs(limits, p),
@@ -95,6 +104,7 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 		return core.Spec{}, err
 	}
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), m.Access.Value)
+	spec.Fixed = fixed(spec)
 	spec.Labels = labels(spec, sub)
 	explainRest(ex, spec, m, w)
 	ex.out.AddDirs = p.addDirs
@@ -158,15 +168,14 @@ func tmpfs(l core.Limits, p *plan) []core.Tmpfs {
 	return out
 }
 
-// labels stamp everything by which the container is found again. The job
-// preset makes one container per run, hence its scope.
+// labels stamp everything by which the container is found again.
 func labels(spec core.Spec, sub Subject) map[string]string {
 	l := map[string]string{
 		core.LabelApp:     core.LabelAppName,
 		core.LabelType:    string(spec.Type),
 		core.LabelChannel: string(spec.ChannelID),
 		core.LabelInstall: sub.InstallID,
-		core.LabelScope:   "run",
+		core.LabelScope:   cmp.Or(spec.Scope, ScopeRun),
 		core.LabelHash:    spec.Hash,
 		core.LabelSpec:    core.SpecVersion,
 	}
@@ -181,7 +190,12 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	if w.isDefault {
 		workFrom = fromBuiltin
 	}
-	ex.set("preset", "job", fromBuiltin)
+	preset := "job"
+	if spec.Scope != "" {
+		preset = "exec"
+	}
+	ex.set("preset", preset, m.Scope.From)
+	ex.set("scope", cmp.Or(spec.Scope, ScopeRun), m.Scope.From)
 	ex.set("layout", "mirror", fromBuiltin)
 	ex.set("access", m.Access.Value, m.Access.From)
 	if spec.Plan {
@@ -190,7 +204,9 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	ex.set("name", spec.Name, workFrom)
 	ex.set("type", string(spec.Type), fromRun)
 	ex.set("channel_id", string(spec.ChannelID), fromChannel)
-	ex.set("run_id", string(spec.RunID), fromRun)
+	if spec.RunID != "" {
+		ex.set("run_id", string(spec.RunID), fromRun)
+	}
 	ex.set("image", spec.Image, m.Image.From)
 	ex.set("entrypoint", strings.Join(spec.Entrypoint, " "), fromBuiltin)
 	ex.set("labels", fmt.Sprint(len(spec.Labels)), fromBuiltin)
@@ -213,5 +229,6 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 		ex.set("tmpfs["+t.Target+"]", t.Options, fromBuiltin)
 	}
 	ex.set("hash", spec.Hash, fromBuiltin)
+	ex.set("fixed", spec.Fixed, fromBuiltin)
 	slices.SortStableFunc(ex.out.Origins, func(a, b core.FieldOrigin) int { return strings.Compare(a.Field, b.Field) })
 }

@@ -281,12 +281,12 @@ func TestNoCredentials(t *testing.T) {
 	if err != nil || strings.Contains(string(raw), "S3cret") {
 		t.Errorf("a credential is in the spec or its explanation: %s", raw)
 	}
-	env, err := SpawnEnv(merged(layers...), h)
-	if err != nil || len(env) != 5 { // three variables of envs, and the proxy in both letter cases
-		t.Fatalf("SpawnEnv gave %d variables, %v", len(env), err)
+	open, secret := programEnv(t, spec, layers, h)
+	if len(secret) != 5 { // three variables of envs, and the proxy in both letter cases
+		t.Errorf("%d credentials", len(secret))
 	}
-	for _, e := range env {
-		if !e.Secret || !strings.Contains(e.Value, "S3cret") {
+	for _, e := range open {
+		if strings.Contains(e.Value, "S3cret") {
 			t.Errorf("%s is not marked", e.Name)
 		}
 	}
@@ -296,38 +296,88 @@ func TestHash(t *testing.T) {
 	base := func() (tree, []Layer, Subject, Host) {
 		return projectTree(), []Layer{{Name: core.LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "1"}}}, subject("/home/mira/code/my-proj"), linuxHost()
 	}
-	hash := func(change func(tree, []Layer, *Subject, *Host)) string {
+	made := func(change func(tree, []Layer, *Subject, *Host)) core.Spec {
 		fs, layers, sub, h := base()
 		change(fs, layers, &sub, &h)
 		spec, _ := mustResolve(t, fs, layers, sub, h)
-		return spec.Hash
+		return spec
 	}
-	same := hash(func(tree, []Layer, *Subject, *Host) {})
+	same := made(func(tree, []Layer, *Subject, *Host) {})
 	for name, change := range map[string]func(tree, []Layer, *Subject, *Host){
 		"suffix":    func(_ tree, _ []Layer, s *Subject, _ *Host) { s.NameSuffix = "ffffff" },
 		"run":       func(_ tree, _ []Layer, s *Subject, _ *Host) { s.RunID = "x" },
 		"image tag": func(_ tree, _ []Layer, s *Subject, _ *Host) { s.Image = "other:tag" },
 		"env value": func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Envs["A"] = "2" },
+		"env name":  func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Envs["B"] = "2" },
+		"proxy":     func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Proxies = &Proxies{HTTP: "http://p:1"} },
+		"scope":     func(_ tree, _ []Layer, s *Subject, _ *Host) { s.Shared = true },
+		"copies":    func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].CopyFiles = []string{"~/.npmrc"} },
 		"time zone": func(_ tree, _ []Layer, _ *Subject, h *Host) { h.TimeZone = "UTC" },
 	} {
-		if hash(change) != same {
+		if got := made(change); got.Hash != same.Hash || got.Fixed != same.Fixed {
 			t.Errorf("the hash changed with %s", name)
 		}
 	}
+	mayWait := []string{"image id", "memory"}
 	for name, change := range map[string]func(tree, []Layer, *Subject, *Host){
 		"image id":    func(_ tree, _ []Layer, s *Subject, _ *Host) { s.ImageID = "sha256:bb" },
 		"guest":       func(_ tree, _ []Layer, s *Subject, _ *Host) { s.GuestVolume = "loop-guest-x" },
 		"mount order": func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Mounts = []string{"loop-b:/b", "loop-a:/a"} },
 		"mount mode":  func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Mounts[0] = "loop-a:/a:ro" },
-		"env name":    func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Envs["B"] = "2" },
 		"memory":      func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].MemoryMB = new(512) },
 		"access":      func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Access = new(AccessRO) },
 		"network":     func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Network = new("mine") },
 		"uid":         func(_ tree, _ []Layer, _ *Subject, h *Host) { h.UID = 1001 },
+		"gate":        func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Gate = new(false) },
 		"new hooks":   func(fs tree, _ []Layer, _ *Subject, _ *Host) { fs["/home/mira/code/my-proj/.git/hooks"] = "dir" },
 	} {
-		if hash(change) == same {
+		got := made(change)
+		if got.Hash == same.Hash {
 			t.Errorf("the hash did not change with %s", name)
+		}
+		if (got.Fixed == same.Fixed) != slices.Contains(mayWait, name) {
+			t.Errorf("a container takes new work after a change of %s: %v", name, got.Fixed == same.Fixed)
+		}
+	}
+}
+
+// TestScopes: whoever has the same scope has one name, and another install or channel
+// another. Nothing of a run is in such a container.
+func TestScopes(t *testing.T) {
+	resolve := func(change func(*Subject, *Layer)) core.Spec {
+		sub, layer := subject("/home/mira/code/my-proj"), Layer{Name: core.LayerGlobal}
+		sub.Shared = true
+		change(&sub, &layer)
+		spec, _ := mustResolve(t, projectTree(), []Layer{layer}, sub, linuxHost())
+		return spec
+	}
+	base := resolve(func(*Subject, *Layer) {})
+	shell := resolve(func(s *Subject, _ *Layer) { s.Type, s.RunID = core.TypeShell, "" })
+	alone := resolve(func(s *Subject, l *Layer) { s.Type, s.RunID, l.Scope = core.TypeShell, "", new(ScopeRun) })
+	if shell.Scope != base.Scope || shell.Type != core.TypeAgent || shell.Name != base.Name || shell.Hash != base.Hash ||
+		alone.Scope != "shell:"+channelID || alone.Type != core.TypeShell || alone.Name == base.Name {
+		t.Errorf("terminals: %+v, %+v", shell, alone)
+	}
+	again := resolve(func(s *Subject, _ *Layer) { s.RunID, s.NameSuffix = "another", "ffffff" })
+	if base.Scope != "session:"+channelID || base.RunID != "" || base.Labels[core.LabelRun] != "" || base.Labels[core.LabelScope] != base.Scope ||
+		again.Name != base.Name || again.Scope != base.Scope {
+		t.Errorf("%+v, %+v", base, again)
+	}
+	for name, change := range map[string]func(*Subject, *Layer){
+		"another install": func(s *Subject, _ *Layer) { s.InstallID = "install-2" },
+		"another channel": func(s *Subject, _ *Layer) { s.Channel.ID += "x" },
+	} {
+		if got := resolve(change); got.Name == base.Name || got.Scope == "" {
+			t.Errorf("%s: %s of %s", name, got.Name, got.Scope)
+		}
+	}
+	for name, change := range map[string]func(*Subject, *Layer){
+		"a plan":            func(s *Subject, _ *Layer) { s.Plan = true },
+		"nobody else":       func(s *Subject, _ *Layer) { s.Shared = false },
+		"the settings' run": func(_ *Subject, l *Layer) { l.Scope = new(ScopeRun) },
+	} {
+		if got := resolve(change); got.Scope != "" || got.Labels[core.LabelScope] != ScopeRun {
+			t.Errorf("%s: %s", name, got.Scope)
 		}
 	}
 }

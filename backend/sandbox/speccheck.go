@@ -49,10 +49,12 @@ func (c *checker) identity() {
 	c.must(channelPattern.MatchString(string(sp.ChannelID)), "the channel id %q is not valid", sp.ChannelID)
 	c.must(sp.Image != "" && plainText(sp.Image) == nil, "the image is missing")
 	c.must(slices.Equal(sp.Entrypoint, []string{GuestBin, "init"}), "the entrypoint is not loop init")
-	c.must(len(sp.Hash) == 64, "the hash is missing")
+	c.must(len(sp.Hash) == 64 && len(sp.Fixed) == 64, "the hash is missing")
+	shared := sp.RunID == "" && !sp.Plan && slices.Contains(ChannelScopes(sp.ChannelID), sp.Scope)
+	c.must(sp.Scope == "" || shared, "the scope %q does not fit", sp.Scope)
 	want := map[string]string{
 		core.LabelApp: core.LabelAppName, core.LabelType: string(sp.Type), core.LabelChannel: string(sp.ChannelID),
-		core.LabelHash: sp.Hash, core.LabelSpec: core.SpecVersion,
+		core.LabelHash: sp.Hash, core.LabelSpec: core.SpecVersion, core.LabelScope: cmp.Or(sp.Scope, ScopeRun),
 	}
 	for _, k := range sortedKeys(want) {
 		c.must(sp.Labels[k] == want[k] && want[k] != "", "the label %s is missing or wrong", k)
@@ -86,13 +88,10 @@ func (c *checker) env() {
 		last = e.Name
 		c.must(!e.Secret && modelNames[e.Name] == "" && (e.Lane == LaneApp || !core.NamesSecret(e.Name)),
 			"the variable %s is a credential", e.Name)
-		c.must(e.Lane == LaneApp || e.Lane == LaneOperator || e.Lane == LaneInherited, "the variable %s has no lane", e.Name)
-		reserved := slices.Contains(appOnly, e.Name) || strings.HasPrefix(e.Name, "LOOP_")
-		c.must(!reserved || e.Lane == LaneApp, "the variable %s belongs to Loop", e.Name)
+		// What the settings and the channel add goes with each program.
+		c.must(e.Lane == LaneApp || e.Lane == LaneInherited && e.Name == "TZ", "the variable %s is not Loop's own", e.Name)
+		c.must(e.Name != "CHANNEL_ID" && e.Name != "LOOP_CHANNEL_ID", "the variable %s belongs to the programs of a channel", e.Name)
 		c.must(!strings.ContainsRune(e.Value, 0), "the variable %s contains a NUL byte", e.Name)
-		c.must(e.Lane == LaneApp || !core.HoldsLogin(e.Value), "the variable %s holds a login", e.Name)
-		own := e.Name == "TZ" || slices.Contains(proxyNames, e.Name) || slices.Contains(noProxyNames, e.Name)
-		c.must(e.Lane != LaneInherited || own || notInherited(e.Name) == "", "the variable %s may not be inherited", e.Name)
 	}
 }
 

@@ -11,8 +11,11 @@ type Subject struct {
 	ImageID     string // the engine's immutable id of it
 	GuestVolume string // loop-guest-<hash>
 	InstallID   string
-	NameSuffix  string // six lower-case hex digits, random, from the caller
-	Plan        bool   // for a run that plans first: every mount but the state is read-only
+	NameSuffix  string // six lower-case hex digits, random, from the caller; unused with a scope
+	// Shared says that whoever has the container's scope may share it, as far as the
+	// settings have one.
+	Shared bool
+	Plan   bool // for a run that plans first: every mount but the state is read-only
 	// ParentDir is the main worktree of a worktree channel, else empty.
 	ParentDir string
 	// ModelOnRelay says that the run's model is reached through the relay (the

@@ -25,7 +25,7 @@ func (s *Service) Secrets(ctx context.Context, run core.Run) (out redact.Secrets
 		return out, err
 	}
 	out.AddKeys(cfg.ClaudeCodeOAuthToken.Reveal(), cfg.AnthropicAPIKey.Reveal())
-	env, err := sandbox.SpawnEnv(e.Container(), sandbox.Host{})
+	env, err := sandbox.SpawnEnv(e.Container(), sandbox.Host{}, ch.ID)
 	out.AddEnv(env)
 	return out, err
 }

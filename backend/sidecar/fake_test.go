@@ -105,7 +105,7 @@ func (w *world) List() []core.Container {
 	return slices.Clone(w.list)
 }
 
-func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (core.Container, error) {
+func (w *world) Acquire(_ context.Context, spec core.Spec, _ string, by core.Holder) (core.Container, error) {
 	if err := w.call("make"); err != nil {
 		return core.Container{}, err
 	}
@@ -122,8 +122,6 @@ func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (core
 	w.used[sandbox.ProfileVolume(channel, install)] = true
 	return c, nil
 }
-
-func (w *world) Hold(context.Context, core.ContainerID, core.Holder) error { return core.ErrNotFound }
 
 func (w *world) Release(_ context.Context, h core.Holder, e core.Ending) error {
 	if h != holder(channel) || !e.Now {
@@ -405,6 +403,8 @@ func (p ports) Host(_ context.Context, st core.EngineStatus) (sandbox.Host, erro
 		EngineOS: st.OS, EngineArch: st.Arch, Look: func(string) sandbox.PathFact { return sandbox.PathFact{Kind: sandbox.PathDir} },
 	}, nil
 }
+func (p ports) Places(core.Spec) string { return "" }
+
 func (p ports) Prepare(core.Spec, sandbox.Host) ([]string, error) { return nil, nil }
 
 var errOwn = errors.New("its own words")

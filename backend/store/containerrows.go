@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
@@ -19,6 +18,7 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.H
 		err := q.InsertContainer(ctx, rows.InsertContainerParams{
 			Key: string(c.Key), Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),
 			Status: string(c.Status), Image: c.Image, Hash: c.Hash, CreatedAt: toMillis(c.CreatedAt), RemoveAt: toMillis(c.RemoveAt),
+			Scope: c.Scope, Fixed: c.Fixed, Rights: c.Rights, LastUsedAt: toMillis(c.LastUsedAt),
 		})
 		if err != nil || h == (core.Holder{}) {
 			return err
@@ -27,44 +27,41 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.H
 	})
 }
 
-// SetContainerID records the engine's id of a reserved container.
-func (s *Store) SetContainerID(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
-	return s.inTx(ctx, "set container id", func(q *rows.Queries) error {
-		return found(q.SetContainerID(ctx, rows.SetContainerIDParams{ID: string(id), Key: string(key)}))
-	})
+// UpdateContainer records what of a container changes while it lives: its name, the
+// engine's id, status, scope, when it was last used, and when it is to be removed (zero:
+// not).
+func (s *Store) UpdateContainer(ctx context.Context, c core.Container) error {
+	return s.inTx(ctx, "update container", func(q *rows.Queries) error { return update(ctx, q, c) })
 }
 
-// SetContainerStatus records a status and when the container is to be removed (zero: not).
-func (s *Store) SetContainerStatus(ctx context.Context, key core.ContainerKey, st core.ContainerStatus, removeAt time.Time) error {
-	return s.inTx(ctx, "set container status", func(q *rows.Queries) error { return setStatus(ctx, q, key, st, removeAt) })
-}
-
-// HoldContainer adds a lease and records the status that goes with it, in one
-// transaction. A lease that is there already is fine.
-func (s *Store) HoldContainer(ctx context.Context, l core.Lease, st core.ContainerStatus, removeAt time.Time) error {
+// HoldContainer adds a lease and is UpdateContainer, in one transaction. A lease that is
+// there already is fine.
+func (s *Store) HoldContainer(ctx context.Context, l core.Lease, c core.Container) error {
 	return s.inTx(ctx, "hold container", func(q *rows.Queries) error {
-		if err := setStatus(ctx, q, l.Container, st, removeAt); err != nil {
+		if err := update(ctx, q, c); err != nil {
 			return err
 		}
 		return insertLease(ctx, q, l)
 	})
 }
 
-// ReleaseContainer drops a lease and records the status that follows, in one
-// transaction. A lease dropped before is fine.
-func (s *Store) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus,
-	removeAt time.Time) error {
+// ReleaseContainer drops a lease and is UpdateContainer, in one transaction. A lease
+// dropped before is fine.
+func (s *Store) ReleaseContainer(ctx context.Context, h core.Holder, c core.Container) error {
 	return s.inTx(ctx, "give back container", func(q *rows.Queries) error {
-		if err := setStatus(ctx, q, key, st, removeAt); err != nil {
+		if err := update(ctx, q, c); err != nil {
 			return err
 		}
-		_, err := q.DeleteLease(ctx, rows.DeleteLeaseParams{Container: string(key), Kind: string(h.Kind), Holder: h.ID})
+		_, err := q.DeleteLease(ctx, rows.DeleteLeaseParams{Container: string(c.Key), Kind: string(h.Kind), Holder: h.ID})
 		return err
 	})
 }
 
-func setStatus(ctx context.Context, q *rows.Queries, key core.ContainerKey, st core.ContainerStatus, removeAt time.Time) error {
-	return found(q.SetContainerStatus(ctx, rows.SetContainerStatusParams{Status: string(st), RemoveAt: toMillis(removeAt), Key: string(key)}))
+func update(ctx context.Context, q *rows.Queries, c core.Container) error {
+	return found(q.UpdateContainer(ctx, rows.UpdateContainerParams{
+		Name: c.Name, ID: string(c.ID), Status: string(c.Status), RemoveAt: toMillis(c.RemoveAt), Scope: c.Scope,
+		LastUsedAt: toMillis(c.LastUsedAt), Key: string(c.Key),
+	}))
 }
 
 func insertLease(ctx context.Context, q *rows.Queries, l core.Lease) error {
@@ -97,7 +94,8 @@ func (s *Store) Containers(ctx context.Context) ([]core.Container, []core.Lease,
 				Key: core.ContainerKey(r.Key), ID: core.ContainerID(r.ID), Name: r.Name,
 				ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
 				Type: core.ContainerType(r.Type), Status: core.ContainerStatus(r.Status), Image: r.Image, Hash: r.Hash,
-				CreatedAt: fromMillis(r.CreatedAt), RemoveAt: fromMillis(r.RemoveAt),
+				CreatedAt: fromMillis(r.CreatedAt), RemoveAt: fromMillis(r.RemoveAt), Scope: r.Scope, Fixed: r.Fixed, Rights: r.Rights,
+				LastUsedAt: fromMillis(r.LastUsedAt),
 			}
 		}), mapped(leases, func(r rows.Lease) core.Lease {
 			return core.Lease{

@@ -402,7 +402,8 @@ func TestPromptHistoryIsDistinctNewestFirst(t *testing.T) {
 func TestContainerRows(t *testing.T) {
 	ctx := context.Background()
 	s := open(t)
-	c := core.Container{Key: "k", Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h"}
+	c := core.Container{Key: "k", Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h",
+		Scope: "session:c", Fixed: "f", Rights: "g", LastUsedAt: epoch.Local()}
 	run, term := core.Holder{Kind: core.HolderRun, ID: "r"}, core.Holder{Kind: core.HolderTerminal, ID: "t"}
 	if err := s.ReserveContainer(ctx, c, run); err != nil {
 		t.Fatal(err)
@@ -417,19 +418,21 @@ func TestContainerRows(t *testing.T) {
 	if err := s.DropContainer(ctx, other.Key); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetContainerID(ctx, c.Key, "id1"); err != nil {
+	at := epoch.Add(300 * time.Second).Local()
+	as := func(st core.ContainerStatus, removeAt time.Time) core.Container {
+		c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", st, epoch.Local(), removeAt
+		return c
+	}
+	c.Scope, c.Name, c.LastUsedAt = "", "loop-x-2", at // drained, and used once more
+	if err := s.UpdateContainer(ctx, as(core.ContainerPendingRemoval, at)); err != nil {
 		t.Fatal(err)
 	}
-	at := epoch.Add(300 * time.Second)
-	if err := s.SetContainerStatus(ctx, c.Key, core.ContainerPendingRemoval, at); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetContainerStatus(ctx, c.Key, "nonsense", at); !errors.Is(err, core.ErrConflict) {
+	if err := s.UpdateContainer(ctx, core.Container{Key: c.Key, Status: "nonsense"}); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("unknown status: %v", err)
 	}
 	want := func(st core.ContainerStatus, removeAt time.Time, holders ...core.Holder) {
 		t.Helper()
-		c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", st, epoch.Local(), removeAt
+		c := as(st, removeAt)
 		list, leases, err := s.Containers(ctx)
 		if err != nil || len(list) != 1 || list[0] != c {
 			t.Errorf("got %+v %v, want %+v", list, err, c)
@@ -442,21 +445,22 @@ func TestContainerRows(t *testing.T) {
 			t.Errorf("held by %v, want %v", held, holders)
 		}
 	}
-	want(core.ContainerPendingRemoval, at.Local(), run)
+	want(core.ContainerPendingRemoval, at, run)
 	for range 2 { // holding twice is allowed
 		l := core.Lease{Container: c.Key, Holder: term, TakenAt: epoch.Add(time.Second)}
-		if err := s.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
+		if err := s.HoldContainer(ctx, l, as(core.ContainerRunning, time.Time{})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want(core.ContainerRunning, time.Time{}, run, term)
 	for range 2 {
-		if err := s.ReleaseContainer(ctx, c.Key, run, core.ContainerRunning, at); err != nil {
+		if err := s.ReleaseContainer(ctx, run, as(core.ContainerRunning, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want(core.ContainerRunning, at.Local(), term)
-	if err := s.HoldContainer(ctx, core.Lease{Container: "none", Holder: term}, core.ContainerRunning, at); !errors.Is(err, core.ErrNotFound) {
+	want(core.ContainerRunning, at, term)
+	none := core.Container{Key: "none", Status: core.ContainerRunning}
+	if err := s.HoldContainer(ctx, core.Lease{Container: "none", Holder: term}, none); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a lease of nothing: %v", err)
 	}
 	for range 2 {
@@ -467,8 +471,8 @@ func TestContainerRows(t *testing.T) {
 	if list, leases, err := s.Containers(ctx); err != nil || len(list)+len(leases) != 0 {
 		t.Errorf("left: %v %v %v", list, leases, err)
 	}
-	if err := s.SetContainerID(ctx, c.Key, "x"); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("id of nothing: %v", err)
+	if err := s.UpdateContainer(ctx, none); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a step of nothing: %v", err)
 	}
 }
 

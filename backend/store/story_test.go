@@ -202,16 +202,18 @@ func story() []step {
 		{"reserve a container", 9 * hour, func(ctx context.Context, s *Store) error {
 			return s.ReserveContainer(ctx, core.Container{Key: "box", Name: "box", ChannelID: "c", Type: core.TypeAgent}, core.Holder{Kind: core.HolderRun, ID: "r"})
 		}, true},
-		{"its id", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetContainerID(ctx, "box", "1234") }, true},
+		{"its id", 9 * hour, func(ctx context.Context, s *Store) error {
+			return s.UpdateContainer(ctx, box("1234", core.ContainerReserved, 0))
+		}, true},
 		{"its status", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetContainerStatus(ctx, "box", core.ContainerStopped, epoch.Add(20*hour))
+			return s.UpdateContainer(ctx, box("1234", core.ContainerStopped, 20*hour))
 		}, true},
 		{"a terminal holds it", 9 * hour, func(ctx context.Context, s *Store) error {
 			l := core.Lease{Container: "box", Holder: core.Holder{Kind: core.HolderTerminal, ID: "t"}, TakenAt: epoch}
-			return s.HoldContainer(ctx, l, core.ContainerRunning, time.Time{})
+			return s.HoldContainer(ctx, l, box("1234", core.ContainerRunning, 0))
 		}, true},
 		{"the run gives it back", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.ReleaseContainer(ctx, "box", core.Holder{Kind: core.HolderRun, ID: "r"}, core.ContainerRunning, epoch.Add(20*hour))
+			return s.ReleaseContainer(ctx, core.Holder{Kind: core.HolderRun, ID: "r"}, box("1234", core.ContainerRunning, 20*hour))
 		}, true},
 		{"it is gone", 9 * hour, func(ctx context.Context, s *Store) error { return s.DropContainer(ctx, "box") }, true},
 		{"a frame of an act", 9 * hour, frames(core.FrameAct, "one"), false},
@@ -235,4 +237,13 @@ func story() []step {
 		}, false},
 		{"remove channel", 9 * hour, func(ctx context.Context, s *Store) error { return s.RemoveChannel(ctx, "k") }, true},
 	}
+}
+
+// box is the story's container as it stands.
+func box(id core.ContainerID, st core.ContainerStatus, removeAt time.Duration) core.Container {
+	c := core.Container{Key: "box", ID: id, Name: "box", ChannelID: "c", Type: core.TypeAgent, Status: st, LastUsedAt: epoch}
+	if removeAt > 0 {
+		c.RemoveAt = epoch.Add(removeAt)
+	}
+	return c
 }

@@ -56,8 +56,8 @@ func (s *Service) paused(ctx context.Context, t *session) bool {
 	return box != "" && s.o.Containers.Paused(ctx, box) && backoff.Sleep(ctx, pausedTime) && s.o.Containers.Paused(ctx, box)
 }
 
-// Stop ends a session and removes the container it ran in, if that is Loop's;
-// the other sessions there end with it. Nothing is removed for a host session.
+// Stop ends a session and removes the container it ran in, if that is Loop's and no run
+// works in it; the other sessions there end with it. Nothing is removed for a host session.
 func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	t, err := s.session(id)
 	if err != nil {
@@ -78,26 +78,33 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 		return err
 	}
 	defer unlock()
-	if err := s.o.Containers.Remove(ctx, box); err != nil {
-		return err
+	if rerr := s.o.Containers.Remove(ctx, box); errors.Is(rerr, core.ErrConflict) {
+		return err // the run's container goes on, and so does what could not be ended
+	} else if rerr != nil {
+		return rerr
 	}
 	t.finish(core.TerminalExit{Code: -1})
 	s.remove(t)
 	return nil
 }
 
-// Kill removes a channel's shell container with everything in it. That there is
-// none is success.
+// Kill removes the containers of a channel's terminals with everything in them. That there
+// is none is success; one that a run works in is core.ErrConflict.
 func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
 	unlock, err := s.lockShell(ctx, ch)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	c, ok, err := s.o.Containers.FindShell(ctx, ch)
-	if err != nil || !ok {
-		return err
+	var errs []error
+	for _, c := range s.o.Containers.Shells(ch) {
+		errs = append(errs, s.kill(ctx, c))
 	}
+	return errors.Join(errs...)
+}
+
+// kill removes one container. The caller keeps terminals from being opened in it.
+func (s *Service) kill(ctx context.Context, c core.Container) error {
 	inside := slices.DeleteFunc(s.all(), func(t *session) bool { return t.info.ContainerID != c.ID })
 	for _, t := range inside {
 		t.setEnding(true)
@@ -115,7 +122,7 @@ func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
 	return nil
 }
 
-// EndChannel ends all of a channel's sessions and its shell container.
+// EndChannel ends all of a channel's sessions and their containers.
 func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
 	errs := []error{s.Kill(ctx, ch)}
 	for _, t := range s.all() {
@@ -145,17 +152,19 @@ func (s *Service) remove(t *session) {
 	case <-time.After(lastWords):
 		t.finish(core.TerminalExit{Code: -1})
 	}
+	var left core.Ending
 	if f, ok := t.program.(Lasting); ok {
 		ctx, cancel := context.WithTimeout(t.ctx, forgetTime)
-		if err := f.Forget(ctx); err != nil {
+		if err := f.Forget(ctx); err != nil && !errors.Is(err, core.ErrNotFound) {
 			t.log.Debug("forget terminal's program", "session", t.info.ID, "err", err)
+			left.Drain = true // nobody knows whether something of it goes on
 		}
 		cancel()
 	}
 	t.end()
 	t.unkeep()
 	s.o.Publish(core.EventTerminalRemoved, t.view())
-	s.giveBack(s.ctx, t.info.ID, t.info.ContainerID)
+	s.giveBack(s.ctx, t.info.ID, t.info.ContainerID, left)
 }
 
 // lastWords is how long the end of a program's output is waited for once its

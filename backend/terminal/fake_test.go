@@ -162,6 +162,7 @@ func (p *programs) Resume(s Saved, found func(int64)) Program         { return p
 type boxes struct {
 	mu      sync.Mutex
 	shells  map[core.ChannelID]core.Container
+	running bool // a run works in them
 	made    int
 	removed []core.ContainerID
 	paused  bool
@@ -206,21 +207,32 @@ func (b *boxes) holders() (out []core.TerminalID) {
 	return out
 }
 
-func (b *boxes) FindShell(_ context.Context, ch core.ChannelID) (core.Container, bool, error) {
+func (b *boxes) Shells(ch core.ChannelID) (out []core.Container) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.shells[ch]; ok {
+		out = append(out, c)
+	}
+	return out
+}
+
+func (b *boxes) Shell(_ context.Context, ch core.ChannelID, h core.Holder) (core.Container, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.shells[ch]
-	return c, ok, nil
-}
-
-func (b *boxes) CreateShell(_ context.Context, ch core.ChannelID) (core.Container, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.made++
-	c := core.Container{ID: core.ContainerID("box-" + string(ch)), ChannelID: ch, Type: core.TypeShell}
-	b.shells[ch] = c
+	if !ok {
+		b.made++
+		c = core.Container{ID: core.ContainerID("box-" + string(ch)), ChannelID: ch, Type: core.TypeShell}
+		b.shells[ch] = c
+	}
+	if b.held == nil {
+		b.held = map[core.Holder]core.ContainerID{}
+	}
+	b.held[h] = c.ID
 	return c, nil
 }
+
+func (b *boxes) Used(core.ContainerID) {}
 
 func (b *boxes) Running(_ context.Context, id core.ContainerID) (core.Container, bool, bool, error) {
 	b.mu.Lock()
@@ -242,6 +254,9 @@ func (b *boxes) Paused(context.Context, core.ContainerID) bool {
 func (b *boxes) Remove(_ context.Context, id core.ContainerID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.running {
+		return core.ErrConflict
+	}
 	b.removed = append(b.removed, id)
 	for ch, c := range b.shells {
 		if c.ID == id {

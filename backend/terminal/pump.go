@@ -144,7 +144,7 @@ func (s *session) conclude(ctx context.Context) {
 // over is finish for a program that ended by itself: its container is another's matter.
 func (s *session) over(ctx context.Context, exit core.TerminalExit) {
 	s.finish(exit)
-	s.svc.giveBack(ctx, s.info.ID, s.info.ContainerID)
+	s.svc.giveBack(ctx, s.info.ID, s.info.ContainerID, core.Ending{})
 }
 
 // freshScreen undoes what a program that is gone may have set, ahead of the output of

@@ -61,21 +61,24 @@ type Programs interface {
 
 // Containers finds, makes and removes containers.
 type Containers interface {
-	// FindShell is the channel's running shell container.
-	FindShell(ctx context.Context, ch core.ChannelID) (core.Container, bool, error)
-	CreateShell(ctx context.Context, ch core.ChannelID) (core.Container, error)
+	// Shells are the channel's containers that terminals may be in.
+	Shells(ch core.ChannelID) []core.Container
+	// Shell is the channel's container for terminals, held from then on.
+	Shell(ctx context.Context, ch core.ChannelID, h core.Holder) (core.Container, error)
 	// Running says whether a container runs, and gives its record; ours is false
 	// for one that Loop did not make. core.ErrNotFound when there is none.
 	Running(ctx context.Context, id core.ContainerID) (c core.Container, ours, running bool, err error)
 	// Paused says that every process of a container is held up.
 	Paused(ctx context.Context, id core.ContainerID) bool
-	// Remove ends and removes; one that is gone, or being removed, is no error.
+	// Remove ends and removes; one that is gone, or being removed, is no error. One that
+	// a run works in is core.ErrConflict.
 	Remove(ctx context.Context, id core.ContainerID) error
 }
 
-// Leases keep containers of ours running for the terminals in them. The channel's
-// shell container needs none: a person holds it.
+// Leases keep containers of ours running for the terminals in them.
 type Leases interface {
+	// Used says that somebody types in a container. It is called with every key.
+	Used(id core.ContainerID)
 	// Hold is core.ErrNotRunning for a container that has ended.
 	Hold(ctx context.Context, id core.ContainerID, h core.Holder) error
 	// Release gives back everything that a holder holds; after an error it is tried

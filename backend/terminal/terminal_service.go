@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 	st := Start{ID: core.TerminalID(core.NewID()), Spec: spec}
 	defer func() {
 		if err != nil {
-			s.giveBack(context.WithoutCancel(ctx), st.ID, st.Container.ID)
+			s.giveBack(context.WithoutCancel(ctx), st.ID, st.Container.ID, core.Ending{})
 		}
 	}()
 	if spec.Target == core.TargetAgent {
@@ -170,8 +170,8 @@ func (s *Service) reserve() (done func(), err error) {
 	}, nil
 }
 
-// container is the one named, held from then on, or the channel's shell container,
-// made if there is none.
+// container is the one named, or the channel's, made if there is none. The terminal holds
+// it from then on.
 func (s *Service) container(ctx context.Context, st Start) (core.Container, error) {
 	spec := st.Spec
 	if spec.ContainerID != "" {
@@ -193,10 +193,7 @@ func (s *Service) container(ctx context.Context, st Start) (core.Container, erro
 		return core.Container{}, err
 	}
 	defer unlock()
-	if c, ok, err := s.o.Containers.FindShell(ctx, spec.ChannelID); err != nil || ok {
-		return c, err
-	}
-	return s.o.Containers.CreateShell(ctx, spec.ChannelID)
+	return s.o.Containers.Shell(ctx, spec.ChannelID, holderOf(st.ID))
 }
 
 func holderOf(id core.TerminalID) core.Holder {
@@ -205,13 +202,13 @@ func holderOf(id core.TerminalID) core.Holder {
 
 // giveBack says that a terminal needs its container no more. Whether that ends is
 // not the terminal's to say.
-func (s *Service) giveBack(ctx context.Context, id core.TerminalID, box core.ContainerID) {
+func (s *Service) giveBack(ctx context.Context, id core.TerminalID, box core.ContainerID, e core.Ending) {
 	if box == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, giveBackTime)
 	defer cancel()
-	if err := s.o.Leases.Release(ctx, holderOf(id), core.Ending{}); err != nil {
+	if err := s.o.Leases.Release(ctx, holderOf(id), e); err != nil {
 		s.log.Warn("give back the container of a terminal", "session", id, "err", err)
 	}
 }
@@ -304,8 +301,11 @@ func (s *Service) Input(ctx context.Context, id core.TerminalID, p []byte) error
 	t.mu.Lock()
 	t.keyed = time.Now()
 	t.used = t.keyed
-	away := t.info.State == core.TerminalAway
+	away, box := t.info.State == core.TerminalAway, t.info.ContainerID
 	t.mu.Unlock()
+	if box != "" {
+		s.o.Leases.Used(box)
+	}
 	if away { // what is typed would be lost on the way
 		return core.Fail(core.CodeConflict, core.ErrNotRunning, "The container of this terminal cannot be reached now.",
 			"Loop tries again by itself; wait a moment.")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir
 	req := core.SpawnRequest{
 		ID: core.SpawnID(core.NewID()), Argv: argv, Dir: sandbox.ContainerPath(runtime.GOOS, dir),
 		Stdio: core.StdioPipes, Keep: core.KeepPause, PolicyVersion: 1,
+		Env: slices.DeleteFunc(slices.Clone(lease.Env), func(v core.EnvVar) bool { return v.Secret }), // git needs none
 	}
 	if c.Policies != nil {
 		if req.Policy, err = c.Policies.Policy(policy.NameSystem, ch, lease.Spec, req.ID); err != nil {

@@ -24,6 +24,19 @@ test("browser: frames are painted as they come, and each is said to be", quiet, 
   await painted(page, b);
 });
 
+test("browser: a click into the page makes its panel the one that commands mean", quiet, async (page, mock) => {
+  const b = await openBrowser(page, mock);
+  await prompt(page).click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await clickAt(page, b, 60, 60);
+  await inPage(page);
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("Close the browser");
+  await page.getByRole("option", { name: "Close the browser" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("tab", { name: "Browser" }).waitFor({ state: "detached" });
+});
+
 test("browser: taking over and giving back by keyboard, wherever that is", quiet, async (page, mock) => {
   const b = await openBrowser(page, mock);
   b.set({ driver: "agent", deed: { text: "clicked “Continue”", at: Date.now(), ok: true, target: { role: "button", x: 20, y: 20, width: 100, height: 30 } } });

@@ -34,6 +34,19 @@ test("footage: rows of the browser's tools have words, pictures and one height",
   equal((await last.boundingBox()).height, before, "height of the row");
 });
 
+test("footage: the timeline says who drives", { size: [1400, 1000] }, async (page, mock) => {
+  const { ch, run } = await withRun(page, mock);
+  const said = page.locator("article.notice");
+  await becomes(() => said.count(), 2);
+  const words = async () => (await said.allInnerTexts()).map((x) => x.replace(/\s+/g, " ").replace(/\d\d:\d\d/, "T").trim());
+  equal(await words(), ["You took over at T. 6.0 s", "You gave back at T."]);
+  await clean(page, "who drove");
+  mock.world.emit("agent.status", ch.channel_id, run, { status: "running", state: "running" });
+  mock.world.emit("run.notice", ch.channel_id, run, { level: "info", text: "You took over the browser.", driver: "person" });
+  await becomes(async () => (await words())[2], "You took over at T. Claude waits until you give back.");
+  await clean(page, "who drives");
+});
+
 test("footage: Enter opens the picture, arrows step, Escape goes back to the row", async (page, mock) => {
   await withRun(page, mock);
   const click = page.getByRole("article", { name: "Click “Continue”" });

@@ -302,4 +302,7 @@ test("gate: a channel says that you drive its browser while its agent waits", as
   drives(false);
   await row.getByText("failed").waitFor();
   await becomes(() => page.locator(".statusbar .need").count(), 0);
+  const demo = mock.world.addChannel("Demo", "/home/ana/.loop/channels/demo/work", "demo");
+  mock.world.emit("browser.held", demo.channel_id, "", { held: true });
+  await page.getByRole("button", { name: /^Demo channel/ }).getByText("you drive").waitFor();
 });

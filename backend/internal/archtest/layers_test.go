@@ -59,6 +59,7 @@ var layers = []layer{
 	{"backend/doctor", append(slices.Clone(below), "backend/provision"), "a service; each probe's parts are handed in, and a trial is a container that provision makes"},
 	{"backend/terminal", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "a service, and the files that it keeps of sessions"},
 	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/backoff", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
+	{"backend/eagerstart", append(slices.Clone(below), "backend/sandbox", "backend/provision"), "a service: what a run will need, ready before it"},
 	{"backend/browser", below, "a service"},
 	{"backend/footage", below, "a service, and the files that it keeps of what browsers showed"},
 	{"backend/runexport", append(slices.Clone(below), "backend/redact"), "a service; the store, pictures, recordings and secrets are ports"},

@@ -1,12 +1,10 @@
 -- name: InsertContainer :exec
-INSERT INTO containers (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO containers
+    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: SetContainerID :execrows
-UPDATE containers SET id = ? WHERE key = ?;
-
--- name: SetContainerStatus :execrows
-UPDATE containers SET status = ?, remove_at = ? WHERE key = ?;
+-- name: UpdateContainer :execrows
+UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ? WHERE key = ?;
 
 -- name: ListContainers :many
 SELECT * FROM containers ORDER BY created_at, name;

@@ -161,7 +161,7 @@ func (g guestSpawn) rulesIn(ctx context.Context, ch core.Channel, c core.Contain
 		return nil
 	}
 	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
-	if err != nil || made.Spec.Hash != c.Hash {
+	if err != nil || made.Spec.Fixed != c.Fixed {
 		return nil
 	}
 	return g.rules(ch, made.Spec)

@@ -8,6 +8,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/provision"
 	"loop/backend/registry"
+	"loop/backend/sandbox"
 	"loop/backend/terminal"
 )
 
@@ -17,44 +18,28 @@ type Containers struct {
 	Registry  *registry.Registry
 	Provision *provision.Service
 	Channels  Channels
-	// Settings are read for a shell's container.
+	// Settings are read for a container of terminals.
 	Settings provision.Settings
 }
 
 var _ terminal.Containers = Containers{}
 
-// FindShell is the channel's shell container that runs. One whose removal is due
-// is kept.
-func (c Containers) FindShell(ctx context.Context, ch core.ChannelID) (core.Container, bool, error) {
-	for _, box := range c.Registry.List() {
-		if box.ChannelID != ch || box.Type != core.TypeShell || box.ID == "" {
-			continue
-		}
-		switch err := c.Registry.Hold(ctx, box.ID, core.Holder{Kind: core.HolderPerson, ID: string(ch)}); {
-		case err == nil:
-			return box, true, nil
-		case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrNotRunning), errors.Is(err, core.ErrConflict):
-			// it has ended; the registry removes it in its time
-		default:
-			return core.Container{}, false, fmt.Errorf("look for the shell container: %w", err)
-		}
-	}
-	return core.Container{}, false, nil
+// Shells are the channel's containers that terminals may be in.
+func (c Containers) Shells(ch core.ChannelID) []core.Container {
+	return c.Registry.InScopes(sandbox.ChannelScopes(ch)...)
 }
 
-// CreateShell makes a container that stays until it is removed; loop init is its
-// only process until a terminal is opened.
-func (c Containers) CreateShell(ctx context.Context, id core.ChannelID) (core.Container, error) {
+// Shell is the channel's container for terminals, made if there is none that serves.
+func (c Containers) Shell(ctx context.Context, id core.ChannelID, h core.Holder) (core.Container, error) {
 	ch, err := c.Channels.Channel(ctx, id)
 	if err != nil {
 		return core.Container{}, core.Fail(core.CodeNotFound, err, "There is no such channel.", "Choose one of the list.")
 	}
 	lease, err := c.Provision.Ensure(ctx, provision.Want{
-		Channel: ch, Type: core.TypeShell, Settings: c.Settings,
-		Holder: core.Holder{Kind: core.HolderPerson, ID: string(id)},
+		Channel: ch, Type: core.TypeShell, Shared: true, Settings: c.Settings, Holder: h,
 	})
 	if err != nil {
-		return core.Container{}, fmt.Errorf("shell container: %w", err)
+		return core.Container{}, fmt.Errorf("container of terminals: %w", err)
 	}
 	return lease.Container, nil
 }
@@ -81,6 +66,10 @@ func (c Containers) Paused(ctx context.Context, id core.ContainerID) bool {
 // them for something else.
 func (c Containers) Remove(ctx context.Context, id core.ContainerID) error {
 	_, ours, _, err := c.Running(ctx, id)
+	if err == nil && ours && c.Registry.HeldBy(id, core.HolderRun) {
+		return core.Fail(core.CodeConflict, core.ErrConflict, "A run is under way in this container.",
+			"Stop the run, or wait for its end.")
+	}
 	if err == nil && ours {
 		err = c.Registry.Remove(ctx, id)
 	}

@@ -116,8 +116,10 @@ export class Footage {
     act("form_input", { ref: 1, value: "ana@example.com" }, "Filled “Email”.", { deed: "filled in “Email”", ...box("Email", "textbox", 214, 172, 212, 30) }, signIn(2));
     act("computer", { action: "click", ref: 3 }, "Clicked button “Continue”.", { deed: "clicked “Continue”", ...box("Continue", "button", 214, 272, 212, 32) }, signIn(3));
     this.add(ch.channel_id, run, { kind: "take", driver: "person" }, signIn(3), (at += 60_000));
+    e("run.notice", { level: "info", text: "You took over the browser.", driver: "person" }, 0);
     this.add(ch.channel_id, run, { kind: "page", driver: "person", skipped: 2 }, signIn(2), (at += 2000));
     this.add(ch.channel_id, run, { kind: "give", driver: "nobody" }, signIn(2), (at += 4000));
+    e("run.notice", { level: "info", text: "You gave the browser back.", driver: "nobody" }, 0);
     act("read_console_messages", { onlyErrors: true }, "POST /api/session 429", { deed: "read the console", why: "The page did not answer in time." }, null);
     act("computer", { action: "click", ref: 9 }, "There is no element 9. Call read_page again.", { deed: "clicked", failed: true }, signIn(3), { is_error: true });
     e("gate.resolved", { approval_id: newID(), channel_id: ch.channel_id, run_id: run, spawn_id: newID(), kind: "file", state: "allowed", operation: "write", target: "/home/ana/.gitconfig", calls: 1, title: "Write to a start-up file", why: "It runs later.", processes: [], digest: "d", created_at: new Date(at).toISOString(), resolved_at: new Date(at).toISOString(), scope: "once", by: "window" }, 3000);

@@ -234,6 +234,8 @@ export type Container = {
   hash?: string;
   created_at: string;
   remove_at?: string;
+  scope?: string;
+  last_used_at?: string;
 };
 
 export type ContainerID = string;
@@ -782,6 +784,7 @@ export type ModelUsage = Tokens & {
 export type Notice = {
   level: string; // info, warning, error
   text: string;
+  driver?: BrowserDriver; // who drives the channel's browser from then on; empty: it is about something else
 };
 
 export type OpenMode = "resume" | "fork" | "fresh";
@@ -1233,6 +1236,10 @@ export const bound = (call: Call) => ({
     sessions: (id: string) => call<SessionInfo[] | null>("Channels", "Sessions", id),
     setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
     timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
+  },
+  containers: {
+    recreate: (channelID: string) => call<boolean>("Containers", "Recreate", channelID),
+    warm: (channelID: string) => call<null>("Containers", "Warm", channelID),
   },
   footage: {
     frames: (runID: string) => call<KeptFrame[] | null>("Footage", "Frames", runID),

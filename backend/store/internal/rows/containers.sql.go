@@ -40,22 +40,27 @@ func (q *Queries) DeleteLease(ctx context.Context, arg DeleteLeaseParams) (int64
 }
 
 const insertContainer = `-- name: InsertContainer :exec
-INSERT INTO containers (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO containers
+    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertContainerParams struct {
-	Key       string
-	Name      string
-	ID        string
-	ChannelID string
-	RunID     string
-	Type      string
-	Status    string
-	Image     string
-	Hash      string
-	CreatedAt int64
-	RemoveAt  int64
+	Key        string
+	Name       string
+	ID         string
+	ChannelID  string
+	RunID      string
+	Type       string
+	Status     string
+	Image      string
+	Hash       string
+	CreatedAt  int64
+	RemoveAt   int64
+	Scope      string
+	Fixed      string
+	Rights     string
+	LastUsedAt int64
 }
 
 func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams) error {
@@ -71,6 +76,10 @@ func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams
 		arg.Hash,
 		arg.CreatedAt,
 		arg.RemoveAt,
+		arg.Scope,
+		arg.Fixed,
+		arg.Rights,
+		arg.LastUsedAt,
 	)
 	return err
 }
@@ -98,7 +107,7 @@ func (q *Queries) InsertLease(ctx context.Context, arg InsertLeaseParams) error 
 }
 
 const listContainers = `-- name: ListContainers :many
-SELECT "key", name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at FROM containers ORDER BY created_at, name
+SELECT "key", name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at FROM containers ORDER BY created_at, name
 `
 
 func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
@@ -122,6 +131,10 @@ func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
 			&i.Hash,
 			&i.CreatedAt,
 			&i.RemoveAt,
+			&i.Scope,
+			&i.Fixed,
+			&i.Rights,
+			&i.LastUsedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -168,35 +181,30 @@ func (q *Queries) ListLeases(ctx context.Context) ([]Lease, error) {
 	return items, nil
 }
 
-const setContainerID = `-- name: SetContainerID :execrows
-UPDATE containers SET id = ? WHERE key = ?
+const updateContainer = `-- name: UpdateContainer :execrows
+UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ? WHERE key = ?
 `
 
-type SetContainerIDParams struct {
-	ID  string
-	Key string
+type UpdateContainerParams struct {
+	Name       string
+	ID         string
+	Status     string
+	RemoveAt   int64
+	Scope      string
+	LastUsedAt int64
+	Key        string
 }
 
-func (q *Queries) SetContainerID(ctx context.Context, arg SetContainerIDParams) (int64, error) {
-	result, err := q.exec(ctx, q.setContainerIDStmt, setContainerID, arg.ID, arg.Key)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const setContainerStatus = `-- name: SetContainerStatus :execrows
-UPDATE containers SET status = ?, remove_at = ? WHERE key = ?
-`
-
-type SetContainerStatusParams struct {
-	Status   string
-	RemoveAt int64
-	Key      string
-}
-
-func (q *Queries) SetContainerStatus(ctx context.Context, arg SetContainerStatusParams) (int64, error) {
-	result, err := q.exec(ctx, q.setContainerStatusStmt, setContainerStatus, arg.Status, arg.RemoveAt, arg.Key)
+func (q *Queries) UpdateContainer(ctx context.Context, arg UpdateContainerParams) (int64, error) {
+	result, err := q.exec(ctx, q.updateContainerStmt, updateContainer,
+		arg.Name,
+		arg.ID,
+		arg.Status,
+		arg.RemoveAt,
+		arg.Scope,
+		arg.LastUsedAt,
+		arg.Key,
+	)
 	if err != nil {
 		return 0, err
 	}

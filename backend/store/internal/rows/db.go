@@ -183,12 +183,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setChannelSessionsStmt, err = db.PrepareContext(ctx, setChannelSessions); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelSessions: %w", err)
 	}
-	if q.setContainerIDStmt, err = db.PrepareContext(ctx, setContainerID); err != nil {
-		return nil, fmt.Errorf("error preparing query SetContainerID: %w", err)
-	}
-	if q.setContainerStatusStmt, err = db.PrepareContext(ctx, setContainerStatus); err != nil {
-		return nil, fmt.Errorf("error preparing query SetContainerStatus: %w", err)
-	}
 	if q.setModelRateStmt, err = db.PrepareContext(ctx, setModelRate); err != nil {
 		return nil, fmt.Errorf("error preparing query SetModelRate: %w", err)
 	}
@@ -209,6 +203,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.trimModelRatesStmt, err = db.PrepareContext(ctx, trimModelRates); err != nil {
 		return nil, fmt.Errorf("error preparing query TrimModelRates: %w", err)
+	}
+	if q.updateContainerStmt, err = db.PrepareContext(ctx, updateContainer); err != nil {
+		return nil, fmt.Errorf("error preparing query UpdateContainer: %w", err)
 	}
 	if q.updateRunStmt, err = db.PrepareContext(ctx, updateRun); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateRun: %w", err)
@@ -483,16 +480,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setChannelSessionsStmt: %w", cerr)
 		}
 	}
-	if q.setContainerIDStmt != nil {
-		if cerr := q.setContainerIDStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setContainerIDStmt: %w", cerr)
-		}
-	}
-	if q.setContainerStatusStmt != nil {
-		if cerr := q.setContainerStatusStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setContainerStatusStmt: %w", cerr)
-		}
-	}
 	if q.setModelRateStmt != nil {
 		if cerr := q.setModelRateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setModelRateStmt: %w", cerr)
@@ -526,6 +513,11 @@ func (q *Queries) Close() error {
 	if q.trimModelRatesStmt != nil {
 		if cerr := q.trimModelRatesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing trimModelRatesStmt: %w", cerr)
+		}
+	}
+	if q.updateContainerStmt != nil {
+		if cerr := q.updateContainerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing updateContainerStmt: %w", cerr)
 		}
 	}
 	if q.updateRunStmt != nil {
@@ -625,8 +617,6 @@ type Queries struct {
 	sessionCostStmt        *sql.Stmt
 	setChannelContextStmt  *sql.Stmt
 	setChannelSessionsStmt *sql.Stmt
-	setContainerIDStmt     *sql.Stmt
-	setContainerStatusStmt *sql.Stmt
 	setModelRateStmt       *sql.Stmt
 	setSpoolOffsetStmt     *sql.Stmt
 	skippedBeforeStmt      *sql.Stmt
@@ -634,6 +624,7 @@ type Queries struct {
 	timelineBeforeStmt     *sql.Stmt
 	toolResultTimesStmt    *sql.Stmt
 	trimModelRatesStmt     *sql.Stmt
+	updateContainerStmt    *sql.Stmt
 	updateRunStmt          *sql.Stmt
 }
 
@@ -694,8 +685,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		sessionCostStmt:        q.sessionCostStmt,
 		setChannelContextStmt:  q.setChannelContextStmt,
 		setChannelSessionsStmt: q.setChannelSessionsStmt,
-		setContainerIDStmt:     q.setContainerIDStmt,
-		setContainerStatusStmt: q.setContainerStatusStmt,
 		setModelRateStmt:       q.setModelRateStmt,
 		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
 		skippedBeforeStmt:      q.skippedBeforeStmt,
@@ -703,6 +692,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		timelineBeforeStmt:     q.timelineBeforeStmt,
 		toolResultTimesStmt:    q.toolResultTimesStmt,
 		trimModelRatesStmt:     q.trimModelRatesStmt,
+		updateContainerStmt:    q.updateContainerStmt,
 		updateRunStmt:          q.updateRunStmt,
 	}
 }

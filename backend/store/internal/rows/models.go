@@ -37,17 +37,21 @@ type Channel struct {
 }
 
 type Container struct {
-	Key       string
-	Name      string
-	ID        string
-	ChannelID string
-	RunID     string
-	Type      string
-	Status    string
-	Image     string
-	Hash      string
-	CreatedAt int64
-	RemoveAt  int64
+	Key        string
+	Name       string
+	ID         string
+	ChannelID  string
+	RunID      string
+	Type       string
+	Status     string
+	Image      string
+	Hash       string
+	CreatedAt  int64
+	RemoveAt   int64
+	Scope      string
+	Fixed      string
+	Rights     string
+	LastUsedAt int64
 }
 
 type Event struct {

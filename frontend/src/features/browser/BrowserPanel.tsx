@@ -1,8 +1,12 @@
 import { Info, TriangleAlert, X } from "lucide-react";
+import type { FocusEvent } from "react";
 import { useStore } from "zustand";
 import type { BrowserState } from "../../api/browser-messages";
 import type { ChannelID } from "../../api/types";
+import { update } from "../../dock/layouts";
 import { arrive } from "../../dock/visit";
+import * as change from "../../model/dock/change";
+import type { PanelID } from "../../model/dock/layout";
 import { IconButton } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { AddressBar } from "./AddressBar";
@@ -17,13 +21,17 @@ import "./browser.css";
 import "./drawer.css";
 
 /** The browser of a channel, which its agent and the person drive together. */
-export function BrowserPanel({ channelId }: { channelId: ChannelID }) {
+export function BrowserPanel({ channelId, id }: { channelId: ChannelID; id: PanelID }) {
   const pane = paneOf(channelId);
   const state = useStore(pane.store, (s) => s.state);
   const error = useStore(pane.store, (s) => s.error);
   const running = state?.phase === "running";
+  const enter = (e: FocusEvent<HTMLElement>) => {
+    arrive(e);
+    update(channelId, (l) => change.activate(l, id)); // commands mean the panel that has the keyboard
+  };
   return (
-    <section className={`browser ${running ? state.driver : "nobody"}`} aria-label="Browser" data-region tabIndex={-1} onFocus={arrive}>
+    <section className={`browser ${running ? state.driver : "nobody"}`} aria-label="Browser" data-region tabIndex={-1} onFocus={enter}>
       <TabStrip pane={pane} tabs={running ? state.tabs : []} />
       <AddressBar pane={pane} state={state} />
       <BatonBar pane={pane} state={state} />

@@ -13,7 +13,7 @@ import { paneOf } from "./pane";
 /** The panel of a channel's browser. */
 export const browserPanel: PanelKind<null> = {
   kind: BROWSER_PANEL, noun: "browser",
-  render: ({ channelId }) => <BrowserPanel key={channelId} channelId={channelId} />,
+  render: ({ channelId, panel }) => <BrowserPanel key={channelId} channelId={channelId} id={panel.id} />,
   face: () => ({ ...quietFace, title: "Browser" }),
   icon: (_, size) => <Globe size={size} aria-hidden />,
   store: () => ({}),

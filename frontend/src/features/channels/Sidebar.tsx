@@ -33,7 +33,7 @@ export function Sidebar() {
           <button type="button" className="row-main" aria-current={demo && selected === demo.channel_id ? "page" : undefined} onClick={() => (demo ? select(demo.channel_id) : void openDemo())}>
             <Play size={14} aria-hidden />
             <span className="row-name ellipsis">Demo channel</span>
-            {demo && demo.state !== "idle" ? <StateWord state={demo.state} since={demo.running_since} queued={demo.queued} /> : <span className="state">no key needed</span>}
+            {demo && demo.state !== "idle" ? <StateWord state={demo.state} driven={demo.driven === true} since={demo.running_since} queued={demo.queued} /> : <span className="state">no key needed</span>}
           </button>
           {demo && <ChannelMenu channel={demo} />}
         </li>

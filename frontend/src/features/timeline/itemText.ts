@@ -8,7 +8,7 @@ import { answererWords, stateWords, verb } from "../../model/gate";
 import { visibleLine } from "../../model/gate-text";
 import { footageStore } from "../../model/footage";
 import { byWords, decidedLine } from "../../model/timeline/decided";
-import type { EndItem, GateItem, Item } from "../../model/timeline/items";
+import type { EndItem, GateItem, Item, NoticeItem } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
 import { attemptWords, questionWords } from "./rows/RunRows";
@@ -19,9 +19,10 @@ export function itemText(it: Item): string {
     case "thinking":
       return it.cut ? `${it.text}\n[cut off here]` : it.text;
     case "prompt":
-    case "notice":
     case "activity":
       return it.text;
+    case "notice":
+      return noticeWords(it);
     case "tool": {
       const input = typeof it.input === "object" && it.input !== null ? (it.input as Record<string, unknown>) : {};
       const head = it.name === "Bash" && typeof input.command === "string" ? `$ ${input.command}` : `${it.name} ${safeJSON(it.input)}`;
@@ -45,6 +46,12 @@ export function itemText(it: Item): string {
     case "raw":
       return safeJSON({ type: it.type, data: it.data });
   }
+}
+
+/** A change of hands at the browser has its time in its words, since the gutter has how long it lasted. */
+export function noticeWords(it: NoticeItem): string {
+  if (it.driver === "person") return `You took over at ${clock(it.at)}.${it.until ? "" : " Claude waits until you give back."}`;
+  return it.driver ? `You gave back at ${clock(it.at)}.` : it.text;
 }
 
 export function gateWords(it: GateItem): string {
@@ -89,7 +96,7 @@ export function itemLabel(it: Item): string {
     case "thinking":
       return it.cut ? "Thinking, cut off" : "Thinking";
     case "notice":
-      return `Notice: ${visible(it.text)}`;
+      return it.driver ? noticeWords(it) : `Notice: ${visible(it.text)}`;
     case "tool": {
       const v = describeTool(it, "", footageStore.getState()[it.runId]?.calls[it.useId]);
       return visible(`${v.verb} ${v.object} ${v.mark.text}`.trim().slice(0, 200));

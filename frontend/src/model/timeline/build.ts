@@ -7,7 +7,7 @@ import { question as coerceQuestion, text, toolResult as coerceResult } from "./
 import { decided } from "./decided";
 import { held, heldBy } from "./held";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
-import { isTerminal, newRun } from "./items";
+import { drives, isTerminal, newRun } from "./items";
 
 /** Applies stored events in order. Copies once per batch, never mutates its input. */
 export function fold(built: Built, events: LoopEvent[]): Built {
@@ -141,7 +141,14 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
 }
 
 function notice(b: Built, ev: LoopEvent, n: Notice) {
-  b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", level: text(n.level) || "info", text: text(n.text) });
+  const runId = ev.run_id ?? "";
+  const driver = text(n.driver);
+  if (driver) {
+    const i = b.items.findLastIndex((it) => it.runId === runId && drives(it));
+    const before = b.items[i];
+    if (before?.kind === "notice") b.items[i] = { ...before, until: ev.timestamp };
+  }
+  b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: text(n.level) || "info", text: text(n.text), driver, until: 0 });
 }
 
 function attempt(b: Built, ev: LoopEvent, a: Attempt) {
@@ -288,6 +295,7 @@ function finish(b: Built, run: RunInfo, at: number, s: Status) {
     if (it.kind === "prompt") break;
     if (gone.has(it.key) && (it.kind === "text" || it.kind === "thinking")) b.items[i] = { ...it, live: false };
     else if (it.kind === "tool" && !it.result) b.items[i] = { ...it, orphaned: true };
+    else if (it.kind === "notice" && drives(it)) b.items[i] = { ...it, until: at };
     else if (it.kind === "start" && !it.readyAt) b.items[i] = { ...it, readyAt: run.runningAt || at, failed: s.state !== "done" && !run.runningAt };
   }
   const end: EndItem = {

@@ -17,7 +17,8 @@ export type ToolItem = Base & {
   orphaned: boolean; // the run ended and no result came
   cut: boolean; // the input was cut off while the agent wrote it
 };
-export type NoticeItem = Base & { kind: "notice"; level: string; text: string };
+/** driver: who drives the browser from then on, "" where it is about something else. until: the person has given back, or the run has ended; 0 before. */
+export type NoticeItem = Base & { kind: "notice"; level: string; text: string; driver: string; until: number };
 export type StepMark = { step: string; at: number };
 export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: number; failed: boolean };
 export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
@@ -70,6 +71,9 @@ export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 export function newRun(runId: RunID, at: number): RunInfo {
   return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at };
 }
+
+/** Whether a row says that the person drives the browser, who still does. */
+export const drives = (it: Item): boolean => it.kind === "notice" && it.driver === "person" && it.until === 0;
 
 export function isTerminal(state: string): boolean {
   return state === "done" || state === "failed" || state === "cancelled" || state === "interrupted";

@@ -29,6 +29,25 @@ const bare = (items: Item[]) => items.map((i) => JSON.stringify(i)).join("\n");
 const queued = (run: string, priority = 0): Run => ({ run_id: run, channel_id: "c", prompt: `p ${run}`, state: "queued", priority, demo: false, created_at: `2026-01-01T00:00:0${run.slice(1)}Z` });
 const queueEvent = (run: Run): LoopEvent => ({ seq: 0, type: "queue.changed", channel_id: "c", run_id: run.run_id, timestamp: at, data: run });
 
+describe("who drives the browser", () => {
+  const drives = (driver: string) => ev("run.notice", { level: "info", text: "You did.", driver });
+  const until = (t: TimelineState) => shownItems(t).flatMap((i) => (i.kind === "notice" ? [[i.driver, i.until > 0]] : []));
+  const began = () => [prompt(), status("running", { step: "agent" }), drives("person")];
+
+  it("has one row for each change of hands, and the last one knows that it goes on", () => {
+    expect(until(ready(began()))).toEqual([["person", false]]);
+    const t = receive(ready(began()), [drives("nobody"), ev("run.notice", { level: "info", text: "else" }), drives("person")]);
+    expect(until(t)).toEqual([["person", true], ["nobody", false], ["", false], ["person", false]]);
+  });
+
+  it("ends with the run, and is the same in two pages", () => {
+    const all = [...began(), status("done")];
+    const whole = ready(all);
+    expect(until(whole)).toEqual([["person", true]]);
+    expect(bare(olderLoaded(ready(all.slice(3), { has_more: true }), page(all.slice(0, 3))).built.items)).toBe(bare(whole.built.items));
+  });
+});
+
 describe("a whole run", () => {
   const events = () => [
     prompt(), status("starting", { step: "image" }), status("starting", { step: "container" }), status("running", { step: "agent" }),

@@ -15,6 +15,7 @@ import { composing, keys, mod, MOD } from "../../../ui/keys";
 import { send, stopRun } from "../../../session/actions";
 import { draftOf, planOf, setDraft, setPlan, takeBack } from "../../../session/drafts";
 import { session } from "../../../session/session";
+import { warm } from "../../../session/warm";
 import { QuestionCard } from "../question/QuestionCard";
 import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../../../session/bring";
 import { useFileDrop } from "../../../session/useFileDrop";
@@ -54,6 +55,10 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const busy = running !== "" || channel?.state === "working";
 
   const change = (value: string) => setDraft(channelId, value);
+  const type = (value: string) => {
+    if (value.trim()) warm(channelId);
+    change(value);
+  };
 
   useGrowing(box, text);
 
@@ -139,7 +144,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           placeholder={busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
           aria-label="Prompt"
           spellCheck
-          onChange={(e) => { history.current.at = -1; change(e.target.value); }}
+          onChange={(e) => { history.current.at = -1; type(e.target.value); }}
           onKeyDown={onKey}
           onPaste={onPaste}
         />

@@ -1,19 +1,21 @@
-import { Braces, ChevronRight, CircleAlert, Hourglass, Info, MessageSquareText, SquareTerminal, TriangleAlert, Users } from "lucide-react";
+import { Braces, ChevronRight, CircleAlert, Hand, Hourglass, Info, MessageSquareText, SquareTerminal, TriangleAlert, Undo2, Users } from "lucide-react";
 import { safeJSON } from "../../../api/failure";
 import { oneLine } from "../../../model/text";
 import type { ActivityItem, NoticeItem, RawItem } from "../../../model/timeline/items";
+import { drives } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
+import { noticeWords } from "../itemText";
 import { Output } from "../Output";
 import type { RowProps } from "./props";
 
 export function NoticeRow({ item }: { item: NoticeItem }) {
-  const Icon = item.level === "error" ? CircleAlert : item.level === "warning" ? TriangleAlert : Info;
+  const Icon = item.driver === "person" ? Hand : item.driver ? Undo2 : item.level === "error" ? CircleAlert : item.level === "warning" ? TriangleAlert : Info;
   return (
-    <div className={`main notice-line selectable ${item.level}`}>
+    <div className={`main notice-line selectable ${item.level} ${drives(item) ? "yours" : ""}`}>
       <Icon size={14} aria-hidden />
       <span>
         {item.level !== "info" && <span className="sr-only">{item.level}: </span>}
-        <SafeText text={item.text} />
+        <SafeText text={noticeWords(item)} />
       </span>
     </div>
   );

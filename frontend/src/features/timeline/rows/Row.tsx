@@ -63,7 +63,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <NoticeRow item={item} />
-          <Gutter at={item.at} text="" />
+          <Gutter at={item.at} text={item.until ? duration(item.until - item.at) : ""} />
         </>
       );
     case "activity":
