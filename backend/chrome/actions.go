@@ -171,7 +171,11 @@ func (b *Browser) Do(ctx context.Context, a core.BrowserAction) core.BrowserResu
 	if !act.aside {
 		b.acting, b.actSeq = &a, b.seq
 	}
+	returns := before != nil && before.flood.returns && !act.aside
 	b.mu.Unlock()
+	if returns {
+		before.returned(ctx)
+	}
 	r, err := act.run(ctx, b, jsontext.Value(a.Params))
 	if d, is := isDialog(err); is && act.acts && !stood {
 		r.Result = strings.TrimSpace(r.Result + " " + d.Error())

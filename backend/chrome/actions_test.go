@@ -148,7 +148,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestInputIsCoalesced(t *testing.T) {
-	l := newInputLane(nil)
+	l := newInputLane(&Browser{})
 	for i := range 100 {
 		l.push(core.BrowserInput{Kind: core.InputMove, X: float64(i)})
 	}

@@ -155,7 +155,12 @@ func evaluateTool(ctx context.Context, b *Browser, t *tab, p scriptParams) (resu
 	b.mu.Lock()
 	before := t.navs
 	b.mu.Unlock()
+	floods := t.floods()
 	s, err := b.evaluate(ctx, t, p.Expression)
+	if err != nil && t.floods() > floods {
+		err = errFlood
+		t.returned(ctx)
+	}
 	short, cancel := context.WithTimeout(ctx, 60*time.Millisecond) // a script may have the page go somewhere
 	defer cancel()
 	if b.until(short, func() bool { return t.requested || t.opening != nil || t.navs > before }) == nil {

@@ -14,7 +14,7 @@ import (
 // Bounds of a person's input.
 const (
 	maxQueued     = 256 // movements that wait; further ones are dropped
-	maxUnanswered = 128 // that Chromium has not answered, as a page that hangs does not
+	maxUnanswered = 128 // of a tab, that Chromium has not answered; further ones wait
 	moveTimeout   = time.Second
 	overTimeout   = 300 * time.Millisecond // to find the frame that a drag is over
 	maxDelta      = 10_000
@@ -32,12 +32,16 @@ type inputLane struct {
 	unanswered int
 	calm       chan struct{} // closed when nothing is unanswered; nil if nobody waits for it
 	moving     chan struct{} // closed when the move under way was answered; nil if none is
+	answer     chan struct{} // closed at the next answer; nil if nobody waits for it
+	lifted     chan struct{} // closed when the person's button is up; nil if it is
 }
 
 // laneItem is a movement, or something else that is done after those before it.
 type laneItem struct {
 	core.BrowserInput
-	do func()
+	t    *tab // the active one when it was pushed; nil for none
+	do   func()
+	turn bool // do is an act's turn, which waits for no answers
 }
 
 func newInputLane(b *Browser) *inputLane { return &inputLane{b: b, wake: make(chan struct{}, 1)} }
@@ -59,11 +63,14 @@ func (l *inputLane) push(in core.BrowserInput) {
 		return
 	}
 	in.DeltaX, in.DeltaY = bounded(in.DeltaX), bounded(in.DeltaY)
+	l.b.mu.Lock()
+	t := l.b.active
+	l.b.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.queue); n > 0 {
 		last := &l.queue[n-1]
-		if last.do == nil && last.Kind == in.Kind && last.Modifiers == in.Modifiers {
+		if last.do == nil && last.t == t && last.Kind == in.Kind && last.Modifiers == in.Modifiers {
 			switch {
 			case in.Kind == core.InputMove, in.Kind == core.InputTouch && in.Button == "move" && last.Button == "move":
 				last.BrowserInput = in
@@ -78,7 +85,8 @@ func (l *inputLane) push(in core.BrowserInput) {
 			return
 		}
 	}
-	l.queue = append(l.queue, laneItem{BrowserInput: in})
+	l.presses(in)
+	l.queue = append(l.queue, laneItem{BrowserInput: in, t: t})
 	l.signal()
 }
 
@@ -141,7 +149,9 @@ func (l *inputLane) run() {
 		in, wait, ok := l.next()
 		switch {
 		case ok && in.do != nil:
-			l.answered()
+			if !in.turn {
+				l.answered()
+			}
 			in.do()
 			continue
 		case ok:
@@ -183,7 +193,7 @@ func (l *inputLane) send(in laneItem) {
 	b := l.b
 	b.mu.Lock()
 	t := b.active
-	if t == nil || t.standing() != nil {
+	if t == nil || t != in.t || t.standing() != nil {
 		b.mu.Unlock()
 		return
 	}
@@ -204,12 +214,10 @@ func (l *inputLane) send(in laneItem) {
 		if d, ok := c.params.(*input.DispatchDragEventParams); ok && d.Type == "dragCancel" {
 			l.answered() // the drag ends after the drop
 		}
-		l.mu.Lock()
-		if l.unanswered >= maxUnanswered {
-			l.mu.Unlock()
+		if !l.room(t) {
 			return
 		}
-		l.unanswered++
+		l.mu.Lock()
 		var moved chan struct{}
 		if coalesces(in) && i == len(commands)-1 {
 			moved = make(chan struct{})
@@ -236,11 +244,7 @@ func (l *inputLane) send(in laneItem) {
 			}
 			over()
 			l.mu.Lock()
-			l.unanswered--
-			if l.unanswered == 0 && l.calm != nil {
-				close(l.calm)
-				l.calm = nil
-			}
+			l.heard(t)
 			l.mu.Unlock()
 		})
 	}

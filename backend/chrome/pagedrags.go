@@ -31,6 +31,11 @@ func dragCommand(kind input.DispatchDragEventType, x, y float64, d *input.DragDa
 
 // dragFromTo drags with the left button, by the page's own drag and drop if it has one.
 func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (err error) {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
 	defer func() {
 		if err != nil {
 			t.b.mu.Lock()
@@ -38,7 +43,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 			t.b.mu.Unlock()
 		}
 	}()
-	err = t.perform(ctx, func(p *pointer) []command {
+	err = t.send(ctx, func(p *pointer) []command {
 		return append(p.moveTo(fromX, fromY, 0), p.press(fromX, fromY, input.MouseButtonLeft, 1, 0)...)
 	})
 	const pieces = 8
@@ -46,7 +51,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 		f := min(float64(i)/pieces, 1)
 		x, y := fromX+(toX-fromX)*f, fromY+(toY-fromY)*f
 		t.draggedOver(ctx, x, y)
-		err = t.perform(ctx, func(p *pointer) []command { return p.moveTo(x, y, 0) })
+		err = t.send(ctx, func(p *pointer) []command { return p.moveTo(x, y, 0) })
 		if i == 2 { // Chromium tells of a drag after it answered the move that began it
 			short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 			_ = t.b.until(short, func() bool { return t.pointer.drag != nil })
@@ -56,7 +61,7 @@ func (t *tab) dragFromTo(ctx context.Context, fromX, fromY, toX, toY float64) (e
 	if err != nil {
 		return err
 	}
-	return t.perform(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
+	return t.send(ctx, func(p *pointer) []command { return p.lift(toX, toY, input.MouseButtonLeft, 1, 0) })
 }
 
 // draggedOver notes which frame a drag is over: it has to enter each like a page. The frame

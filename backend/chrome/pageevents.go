@@ -110,6 +110,7 @@ func (b *Browser) navigated(e event) {
 	t.requested, t.jammed, t.endless = false, false, false
 	t.navs++
 	t.inARow = 0
+	t.flood.inARow, t.flood.returns = 0, false
 	if t.crashed {
 		t.crashed = false
 		b.emulate(t)

@@ -78,8 +78,18 @@ func (p *pointer) lift(x, y float64, button input.MouseButton, count, modifiers 
 	}})
 }
 
-// perform sends the commands that make says, one after the other.
+// perform is send in a turn of its own.
 func (t *tab) perform(ctx context.Context, make func(p *pointer) []command) error {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
+	return t.send(ctx, make)
+}
+
+// send sends the commands that make says, one after the other. The caller has the turn.
+func (t *tab) send(ctx context.Context, make func(p *pointer) []command) error {
 	t.b.mu.Lock()
 	all := make(&t.pointer)
 	t.b.mu.Unlock()
@@ -159,11 +169,16 @@ func (t *tab) inside(ctx context.Context, x, y float64) error {
 
 // click presses and lets go count times, as a hand does.
 func (t *tab) click(ctx context.Context, x, y float64, button input.MouseButton, count, modifiers int) error {
-	if err := t.perform(ctx, func(p *pointer) []command { return p.moveTo(x, y, modifiers) }); err != nil {
+	over, err := t.b.input.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
+	if err := t.send(ctx, func(p *pointer) []command { return p.moveTo(x, y, modifiers) }); err != nil {
 		return err
 	}
 	for n := 1; n <= count; n++ {
-		err := t.perform(ctx, func(p *pointer) []command {
+		err := t.send(ctx, func(p *pointer) []command {
 			return append(p.press(x, y, button, n, modifiers), p.lift(x, y, button, n, modifiers)...)
 		})
 		if err != nil {

@@ -26,7 +26,7 @@ func start(t testing.TB, o Options, args ...string) *rig {
 	t.Helper()
 	c := chrometest.Start(t, args...)
 	r := &rig{t: t, url: chrometest.Pages(t, "testdata/pages", map[string]http.HandlerFunc{
-		"/download/": serveDownload, "/odd/": serveOdd,
+		"/download/": serveDownload, "/odd/": serveOdd, "/flood": serveFlood,
 	}), cmd: c.Cmd}
 	var err error
 	if r.Browser, err = Open(t.Context(), c.Out, c.In, o); err != nil {

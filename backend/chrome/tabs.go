@@ -53,6 +53,7 @@ type tab struct {
 	console  consoleLog
 	network  networkLog
 	pointer  pointer
+	hand     hand
 	popup    *popup // that the page would show in a window of its own
 	cursor   string
 	scouting bool // a goroutine looks at history and icon
@@ -68,7 +69,8 @@ type tab struct {
 	sent      bool                    // it is under way, and nothing was requested yet
 	byTool    bool                    // what was requested last is of that tool
 	heldAs    string                  // the loader of the document that was held last
-	setAside  string                  // the address of a page that came without being held
+	setAside  string                  // the address of a page that comes again after an empty one
+	flood     flood
 }
 
 var (
@@ -179,10 +181,8 @@ func (b *Browser) current() (*tab, error) {
 func (b *Browser) byID(id string) (*tab, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, t := range b.tabs {
-		if t.id == id {
-			return t, nil
-		}
+	if t := b.find(id); t != nil {
+		return t, nil
 	}
 	return nil, core.Fail(core.CodeNotFound, nil, "There is no tab “"+clip(id, 80)+"”.", "Call list_tabs for the ids.")
 }
@@ -227,6 +227,7 @@ func (b *Browser) attached(e event) {
 		b.conn.start(p.SessionID, "Runtime.runIfWaitingForDebugger", nil, nil) // or its opener stands still
 		b.conn.start("", target.CommandCloseTarget, obj{"targetId": info.TargetID}, nil)
 		b.note("The page opened more than %d tabs; the newest were closed.", maxTabs)
+		b.surplus(info.OpenerID)
 		return
 	}
 	t := &tab{

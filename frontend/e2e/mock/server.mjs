@@ -74,6 +74,8 @@ function calls(w, play, settings, terminals, gate) {
       return { path: p, parent: parent(p), entries: (CHILDREN[p] ?? []).map((name) => ({ name, path: p === "/" ? `/${name}` : `${p}/${name}` })) };
     },
     "Channels.History": (id, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).reverse().slice(0, limit),
+    "Containers.Warm": (id) => { need(id); return null; },
+    "Containers.Recreate": (id) => { need(id); return w.containers?.some((c) => c.channel_id === id && c.scope) ?? false; },
     "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
     "Runs.Cancel": (id) => { play.cancel(id); return null; },
     "Runs.Remove": (id) => {
