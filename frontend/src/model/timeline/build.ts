@@ -6,6 +6,7 @@ import type {
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import { decided } from "./decided";
 import { held, heldBy } from "./held";
+import { notice } from "./notice";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { drives, isTerminal, newRun } from "./items";
 
@@ -138,17 +139,6 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const key = settle(b, runId, text(m.msg_id), "text", content);
   const cut = m.cut === true;
   b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, cut, took: took(b, runId, at, cut), author, uuid: text(m.uuid) });
-}
-
-function notice(b: Built, ev: LoopEvent, n: Notice) {
-  const runId = ev.run_id ?? "";
-  const driver = text(n.driver);
-  if (driver) {
-    const i = b.items.findLastIndex((it) => it.runId === runId && drives(it));
-    const before = b.items[i];
-    if (before?.kind === "notice") b.items[i] = { ...before, until: ev.timestamp };
-  }
-  b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: text(n.level) || "info", text: text(n.text), driver, until: 0 });
 }
 
 function attempt(b: Built, ev: LoopEvent, a: Attempt) {
