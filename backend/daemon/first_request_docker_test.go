@@ -161,7 +161,14 @@ func startDaemon(b *testing.B, url, scope string, gate bool) *Daemon {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = d.Close() })
+	b.Cleanup(func() {
+		for _, c := range d.containers.List() { // one that is shared would be there for the next launch
+			if err := d.containers.Remove(context.Background(), c.ID); err != nil {
+				b.Error(err)
+			}
+		}
+		_ = d.Close()
+	})
 	if err := d.Start(); err != nil {
 		b.Fatal(err)
 	}
