@@ -197,10 +197,10 @@ func (w *work) takeUp(ctx context.Context) error {
 	if err := w.step(ctx, stepAgent); err != nil {
 		return err
 	}
-	w.tellPorts(ctx)
 	if err := w.spawn(ctx); err != nil {
 		return fmt.Errorf("start agent: %w", err)
 	}
+	w.tellPorts(ctx)
 	w.run.State = core.RunRunning
 	return w.step(ctx, "")
 }

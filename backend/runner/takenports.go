@@ -16,9 +16,10 @@ const (
 	maxPorts  = 10 // named in one notice
 )
 
-// tellPorts says which ports are taken before the agent starts, by programs that others
-// have started in the container: a server of the agent's cannot have them. It is said once
-// for a run. What cannot be found out is no reason to stop.
+// tellPorts says which ports are taken when the agent starts, by programs that others
+// have started in the container: a server of the agent's cannot have them. The CLI needs
+// tenths of a second before it can start one, so that the run does not wait for this. It is
+// said once for a run. What cannot be found out is no reason to stop.
 func (w *work) tellPorts(ctx context.Context) {
 	l := w.currentLink()
 	if l == nil || w.fresh || w.run.Attempt.Number > 1 {
