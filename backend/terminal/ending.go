@@ -286,7 +286,7 @@ func (s *Service) Close() error {
 	return errors.Join(errs...)
 }
 
-// lockShell waits for its turn to find, make or remove a channel's shell container.
+// lockShell waits for its turn to find, make or remove the container of a channel's terminals.
 func (s *Service) lockShell(ctx context.Context, ch core.ChannelID) (unlock func(), err error) {
 	s.mu.Lock()
 	turn := s.shells[ch]
