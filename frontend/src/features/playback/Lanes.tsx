@@ -32,6 +32,7 @@ export function Lanes({ p, at, output, terminals, onSeek }: Props) {
     if (box) onSeek(((e.clientX - box.left) / box.width) * p.length);
   };
   const turn = turnAt(p, at);
+  const share = p.length > 0 ? (100 * at) / p.length : 0;
   return (
     <div className="playback-lanes" onPointerDown={(e) => { if (e.button === 0) { e.currentTarget.setPointerCapture(e.pointerId); scrub(e); } }} onPointerMove={(e) => e.buttons & 1 && scrub(e)}>
       <div className="playback-names" aria-hidden>
@@ -62,7 +63,9 @@ export function Lanes({ p, at, output, terminals, onSeek }: Props) {
         <div className="playback-lane" aria-hidden>
           {bars.map((h, i) => h > 0 && <span key={i} className="playback-bar" style={{ left: `${(100 * i) / bars.length}%`, height: `${20 + 75 * h}%` }} />)}
         </div>
-        <div className="playback-line" style={{ left: `${(100 * at) / p.length}%` }} aria-hidden><b className="tnum">{clockWords(at)}</b></div>
+        <div className="playback-line" style={{ left: `${share}%` }} aria-hidden>
+          <b className="tnum" style={{ transform: `translateX(-${share}%)` }}>{clockWords(at)}</b>
+        </div>
       </div>
       <ol className="sr-only" aria-label="Turns and decisions">
         {[...p.turns.map((t) => ({ at: t.at, words: `${t.words}${t.failed ? ", failed" : ""}` })), ...p.decisions].sort((a, b) => a.at - b.at).map((m, i) => <li key={i}>{clockWords(m.at)} {m.words}</li>)}
