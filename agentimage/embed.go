@@ -20,11 +20,13 @@ const (
 	Dockerfile     = "Dockerfile"
 	InstallScript  = "install-claude.sh"
 	ToolsScript    = "install-tools.sh"
+	FetchScript    = "npm-fetch.sh" // read by the scripts that install from a registry
 	MissingProgram = "missing-program.bash"
 	CADir          = "ca"
 )
 
-//go:embed Dockerfile install-claude.sh install-tools.sh missing-program.bash ca/README chrome/Dockerfile
+//go:embed Dockerfile install-claude.sh install-tools.sh npm-fetch.sh missing-program.bash ca/README chrome/Dockerfile
+//go:embed sandbox/Dockerfile sandbox/install-extras.sh
 var context embed.FS
 
 // ChromeSeccomp is the filter of system calls for containers of the browser, in the
@@ -45,17 +47,42 @@ type Recipe struct {
 	Agents bool
 
 	files map[string]string // of the build context: where they are embedded
+	given map[string][]byte // the build context of a project's own image
 }
+
+// Project is an image that a project has a Dockerfile of its own for. The files stay the
+// caller's; nobody changes them.
+func Project(ref string, files map[string][]byte) Recipe {
+	return Recipe{Name: "project's own image", Ref: ref, Part: "project", given: files}
+}
+
+// Projects says that the recipe is of Project.
+func (r Recipe) Projects() bool { return r.given != nil }
 
 // Agent is the image agents work in, and Chrome the one of their browser.
 var (
 	Agent = Recipe{Name: "agent image", Ref: "loop-agent:latest", Part: "agent", Agents: true, files: map[string]string{
-		Dockerfile: Dockerfile, InstallScript: InstallScript, ToolsScript: ToolsScript, MissingProgram: MissingProgram, caReadme: caReadme,
+		Dockerfile: Dockerfile, InstallScript: InstallScript, ToolsScript: ToolsScript, FetchScript: FetchScript,
+		MissingProgram: MissingProgram, caReadme: caReadme,
 	}}
 	Chrome = Recipe{Name: "browser image", Ref: "loop-chrome:latest", Part: "chrome", files: map[string]string{
 		Dockerfile: "chrome/" + Dockerfile, caReadme: caReadme,
 	}}
 )
+
+// Names of OpenClaw's images.
+const (
+	SandboxRef       = "openclaw-sandbox:bookworm-slim"
+	SandboxCommonRef = "openclaw-sandbox-common:bookworm-slim"
+)
+
+// Sandbox is one of OpenClaw's images, under the name it is to have.
+func Sandbox(name, ref string) Recipe {
+	return Recipe{Name: name, Ref: ref, Part: "sandbox", Agents: true, files: map[string]string{
+		Dockerfile: "sandbox/" + Dockerfile, InstallScript: InstallScript, "install-extras.sh": "sandbox/install-extras.sh",
+		FetchScript: FetchScript, caReadme: caReadme,
+	}}
+}
 
 const caReadme = CADir + "/README"
 
@@ -67,6 +94,7 @@ var bin embed.FS
 // Files returns the build context: path to content. The map is the caller's.
 func (r Recipe) Files() map[string][]byte {
 	out := map[string][]byte{}
+	maps.Copy(out, r.given)
 	for name, at := range r.files {
 		b, err := context.ReadFile(at)
 		if err != nil {

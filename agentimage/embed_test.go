@@ -58,6 +58,28 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
+// TestSandboxDockerfile: what comes from a person's parameters reaches a shell only as the
+// value of a variable, and a step whose first command fails, fails.
+func TestSandboxDockerfile(t *testing.T) {
+	r := Sandbox("sandbox image", SandboxRef)
+	text := string(r.Files()[Dockerfile])
+	if strings.Contains(strings.ToLower(text), "# syntax") {
+		t.Error("a syntax line makes every build fetch a front end")
+	}
+	plain := string(WithoutSecrets([]byte(text)))
+	if strings.Contains(plain, "--mount") || strings.Count(plain, "\nRUN set -eu;") != strings.Count(text, "\nRUN ") {
+		t.Errorf("without secrets:\n%s", plain)
+	}
+	for _, want := range []string{"FROM ${BASE}", "COPY ca/", "${PACKAGES}", `"${FINAL_USER}"`, `"${INSTALL_BREW}"`, "command -v claude", "USER ${FINAL_USER}", `["sleep", "infinity"]`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Dockerfile lacks %q", want)
+		}
+	}
+	if r.Hash(nil) == Agent.Hash(nil) || r.Part == Agent.Part {
+		t.Error("it passes for the agent image")
+	}
+}
+
 func TestHash(t *testing.T) {
 	h := Agent.Hash(nil)
 	if len(h) != 16 || h != Agent.Hash(nil) {

@@ -30,23 +30,8 @@ if [ -n "$packages" ]; then
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log
 fi
 
-get() { curl -fsSL --retry 3 --retry-connrefused --connect-timeout 15 "$@"; }
-
-# fetch PACKAGE VERSION DIR unpacks a package of the registry, checked against the
-# checksum that the registry gives.
-fetch() {
-  meta=$(get "$registry/$1/$2")
-  want=$(echo "$meta" | jq -er '.dist.integrity | select(startswith("sha512-")) | ltrimstr("sha512-")')
-  get -o /tmp/package.tgz "$(echo "$meta" | jq -er .dist.tarball)"
-  have=$(sha512sum /tmp/package.tgz | cut -d' ' -f1)
-  if [ "$have" != "$(echo "$want" | base64 -d | od -An -v -tx1 | tr -d ' \n')" ]; then
-    echo "The package $1 does not match the checksum of the registry." >&2
-    exit 1
-  fi
-  mkdir -p "$3"
-  tar -xzf /tmp/package.tgz -C "$3" --strip-components=1 --no-same-owner
-  rm /tmp/package.tgz
-}
+# shellcheck source=agentimage/npm-fetch.sh
+. "$(dirname "$0")/npm-fetch.sh"
 
 if with node || with pnpm; then
   case $(uname -m) in

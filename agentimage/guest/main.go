@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"loop/agentimage/guest/containerfiles"
 	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/initd"
 	"loop/agentimage/guest/linkend"
@@ -50,6 +51,8 @@ func run(args []string) int {
 		return mcp.BrowserMain(ctx, args[1:], version)
 	case "gate-probe":
 		return probe.Main(args[1:])
+	case "files":
+		return containerfiles.Main()
 	case "version":
 		fmt.Println("loop guest", version)
 		return 0
@@ -59,6 +62,6 @@ func run(args []string) int {
 
 func usage() int {
 	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp | mcp-browser --channel-id C --api-url U"+
-		" | gate-reason | gate-probe free|held DIR | version")
+		" | gate-reason | gate-probe free|held DIR | files | version")
 	return 2
 }

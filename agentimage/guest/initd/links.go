@@ -33,8 +33,11 @@ type Server struct {
 
 	wg sync.WaitGroup
 
-	mu   sync.Mutex
-	lost time.Time // of the last link, by the calendar, which goes on while the computer sleeps
+	mu     sync.Mutex
+	begun  int       // connections that there have been
+	newest int       // the number of the newest that said hello
+	links  int       // how many said it
+	lost   time.Time // of the last link, by the calendar, which goes on while the computer sleeps
 }
 
 // listenSocket makes the socket in the private directory anew.
@@ -115,6 +118,10 @@ func (s *Server) admit(conn *net.UnixConn) error {
 // Link serves one connection until it ends, ctx is done, or a newer link takes
 // its place.
 func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
+	s.mu.Lock()
+	s.begun++
+	nth := s.begun
+	s.mu.Unlock()
 	session, err := yamux.Server(conn, wire.MuxConfig())
 	if err != nil {
 		_ = conn.Close()
@@ -128,11 +135,32 @@ func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
 	if err := s.hello(session); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
-	if old := s.Relay.Attach(session); old != nil {
-		_ = old.Close()
+	if !s.attach(nth, session) {
+		return errOvertaken
 	}
 	defer s.detach(session)
 	return s.accept(ctx, session)
+}
+
+var errOvertaken = errors.New("a newer link said hello first")
+
+// attach makes the nth connection the current link in the place of the one before, unless a
+// newer one is that already: a host that was answered may open the next while this one still
+// stands between its hello and here.
+func (s *Server) attach(nth int, session *yamux.Session) bool {
+	s.mu.Lock()
+	if nth < s.newest {
+		s.mu.Unlock()
+		return false
+	}
+	s.newest = nth
+	s.links++
+	old := s.Relay.Attach(session)
+	s.mu.Unlock()
+	if old != nil {
+		_ = old.Close()
+	}
+	return true
 }
 
 // detach notes when the last link was lost.
@@ -157,20 +185,25 @@ func (s *Server) alone() time.Duration {
 // more than from its start to the first one.
 const maxUnlinked = time.Minute
 
-// endUnlinked calls end once nobody has been linked for as long as limit, and returns then
-// or when ctx is done. Time in which the computer sleeps does not count.
-func (s *Server) endUnlinked(ctx context.Context, limit time.Duration, end func()) {
+// endUnlinked calls end once nobody has been linked for as long as limit while nothing is in
+// use, and returns then or when ctx is done. Time in which the computer sleeps does not count.
+func (s *Server) endUnlinked(ctx context.Context, limit time.Duration, inUse func() bool, end func()) {
 	tick := time.NewTicker(limit / 10)
 	defer tick.Stop()
+	links := 0
 	for since := time.Now(); ; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		if s.Relay.Attached() {
+		s.mu.Lock()
+		another := s.links != links // which may be over by now
+		links = s.links
+		s.mu.Unlock()
+		if another || s.Relay.Attached() {
 			since = time.Now()
-		} else if time.Since(since) >= limit {
+		} else if time.Since(since) >= limit && !inUse() {
 			s.Log.Info("nobody is linked any more: the container ends")
 			end()
 			return

@@ -254,6 +254,29 @@ func TestNewestWins(t *testing.T) {
 	}
 }
 
+// TestOlderLinkIsOvertaken: a link whose hello was answered is attached late, when a newer one
+// serves already. The newer one stays.
+func TestOlderLinkIsOvertaken(t *testing.T) {
+	s := &Server{Relay: relay.New(nil, testLog())}
+	session := func() *yamux.Session {
+		here, there := net.Pipe()
+		t.Cleanup(func() { _ = there.Close() })
+		y, err := yamux.Server(here, wire.MuxConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = y.Close() })
+		return y
+	}
+	older, newer, third := session(), session(), session()
+	if !s.attach(2, newer) || s.attach(1, older) || newer.IsClosed() {
+		t.Fatal("the older link took the place of the newer one")
+	}
+	if !s.attach(3, third) || !newer.IsClosed() || third.IsClosed() {
+		t.Fatal("the third link did not take the place of the second")
+	}
+}
+
 func TestStrangersAreRefused(t *testing.T) {
 	path := newServer(t, os.Getuid()+1)
 	conn, err := net.Dial("unix", path)
@@ -375,11 +398,12 @@ func TestAContainerWithoutALinkEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{Relay: relay.New(nil, testLog()), Log: testLog()}
 		var ended time.Time
+		idle := func() bool { return false }
 		watch := func() (over chan struct{}) {
 			over, ended = make(chan struct{}), time.Time{}
 			go func() {
 				defer close(over)
-				s.endUnlinked(t.Context(), time.Minute, func() { ended = time.Now() })
+				s.endUnlinked(t.Context(), time.Minute, idle, func() { ended = time.Now() })
 			}()
 			return over
 		}
@@ -404,6 +428,49 @@ func TestAContainerWithoutALinkEnds(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		s.endUnlinked(ctx, time.Minute, func() { t.Error("it has ended after its time") })
+		s.endUnlinked(ctx, time.Minute, idle, func() { t.Error("it has ended after its time") })
 	})
+}
+
+// TestEndUnvisited: a container that is kept for later goes on while somebody looks in every
+// now and then, however shortly, and while anything runs in it.
+func TestEndUnvisited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Relay: relay.New(nil, testLog()), Log: testLog()}
+		began, over := time.Now(), make(chan struct{})
+		go func() {
+			defer close(over)
+			left := func() bool { return time.Since(began) < 6*time.Hour }
+			s.endUnlinked(t.Context(), 30*time.Minute, left, func() {})
+		}()
+		for range 100 {
+			<-time.After(29 * time.Minute)
+			s.mu.Lock()
+			s.links++ // one that is over before anybody has looked
+			s.mu.Unlock()
+		}
+		last := time.Now()
+		<-over
+		if d := time.Since(last); d < 30*time.Minute || d > 36*time.Minute {
+			t.Errorf("it ends %s after the last visit", d)
+		}
+		began = time.Now()
+		s.endUnlinked(t.Context(), 30*time.Minute, func() bool { return time.Since(began) < 6*time.Hour }, func() {})
+		if d := time.Since(began); d < 6*time.Hour || d > 6*time.Hour+3*time.Minute {
+			t.Errorf("with something that runs for six hours, it ends after %s", d)
+		}
+	})
+}
+
+func TestSeconds(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "1": time.Second, "1800": 30 * time.Minute, "604800": 7 * 24 * time.Hour} {
+		if got, err := seconds(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"0", "-1", "604801", "1.5", "1h", " 1", "9999999999999999999"} {
+		if got, err := seconds(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
 }

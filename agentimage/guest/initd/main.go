@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -34,26 +35,40 @@ const stopDeadline = 8 * time.Second
 // They count against the container's pids limit.
 const warmThreads = 32
 
-// Main runs loop init and returns its exit code. It runs twice in the life of
-// the container: as 0:0 to set things up, and as the supervisor to serve.
+// Main runs loop init and returns its exit code. It runs twice each time the container
+// starts: as 0:0 to set things up, and as the supervisor to serve. Where the container has
+// yet to be set up by a command, it does that alone.
 func Main(version string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if os.Getpid() != 1 {
 		log.Error("loop init is PID 1 of a container Loop makes and nothing else")
 		return 2
 	}
-	if err := run(version, log); err != nil {
+	who, err := readIdentity(os.Getenv)
+	if err == nil && os.Getuid() == 0 && os.Getenv(wire.SetupMark) == "1" {
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil || !setupMounted(string(mounts), wire.SetupDir) {
+			log.Error("a set-up is wanted, and its folder is not mounted", "dir", wire.SetupDir, "err", err)
+			return wire.ExitSetupFailed
+		}
+		first := setup{
+			dir: wire.SetupDir, home: filepath.Join(wire.RunDir, "setup"), etc: "/etc", who: who, limit: wire.SetupTime, out: os.Stderr,
+		}
+		if code, due := first.run(context.Background()); due {
+			return code
+		}
+	}
+	if err == nil {
+		err = run(who, version, log)
+	}
+	if err != nil {
 		log.Error("loop init", "err", err)
 		return 1
 	}
 	return 0
 }
 
-func run(version string, log *slog.Logger) error {
-	who, err := readIdentity(os.Getenv)
-	if err != nil {
-		return err
-	}
+func run(who identity, version string, log *slog.Logger) error {
 	switch os.Getuid() {
 	case 0:
 		if err := settle(who, filepath.SplitList(os.Getenv("CHOWN_PATHS")), log); err != nil {
@@ -120,13 +135,20 @@ func serve(who identity, version string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	unvisited, err := seconds(os.Getenv(wire.EndUnvisited))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", wire.EndUnvisited, err)
+	}
 	life, end := context.WithCancel(stop)
 	defer end()
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		if os.Getenv(wire.EndUnlinked) == "1" {
-			srv.endUnlinked(life, maxUnlinked, end)
+		switch {
+		case os.Getenv(wire.EndUnlinked) == "1":
+			srv.endUnlinked(life, maxUnlinked, func() bool { return false }, end)
+		case unvisited > 0:
+			srv.endUnlinked(life, unvisited, spawns.Busy, end)
 		}
 	}()
 	err = srv.Serve(life, ln)
@@ -135,6 +157,18 @@ func serve(who identity, version string, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopDeadline)
 	defer cancel()
 	return errors.Join(err, spawns.Close(ctx))
+}
+
+// seconds reads a time of at most a week; none is 0.
+func seconds(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if d := time.Duration(n) * time.Second; err == nil && n > 0 && n <= 7*24*3600 {
+		return d, nil
+	}
+	return 0, errors.Join(fmt.Errorf("%q is no number of seconds", text), err)
 }
 
 // harden makes this process as little of a target as it can be.

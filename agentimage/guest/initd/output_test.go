@@ -43,7 +43,7 @@ func stands(t *testing.T, s *yamux.Session, paused string) wire.Info {
 // listed waits until ok accepts the listed state of the only spawn.
 func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool) wire.Info {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {

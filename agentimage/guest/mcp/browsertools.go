@@ -1,5 +1,3 @@
-//go:build linux
-
 package mcp
 
 import (
@@ -16,6 +14,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loop/backend/wire"
 )
 
 const (
@@ -164,7 +164,7 @@ func (t tools) browse(ctx context.Context, action string, params any) (*sdk.Call
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token := os.Getenv(tokenEnv); token != "" {
+	if token := os.Getenv(wire.TokenEnv); token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := t.client.Do(req)

@@ -1,5 +1,3 @@
-//go:build linux
-
 package mcp
 
 import (
@@ -81,7 +79,7 @@ func newServer(o options, version string) *sdk.Server {
 	tools{o, newClient(), openLog(o.log)}.register(s)
 	s.AddTool(&sdk.Tool{
 		Name:        "permission_prompt",
-		Description: "Answer the agent's own permission question. The container is the boundary, so it always allows.",
+		Description: "Answer the agent's own permission question. What bounds the agent lies outside of it, so it always allows.",
 		InputSchema: map[string]any{"type": "object", "additionalProperties": true},
 	}, permissionPrompt)
 	return s

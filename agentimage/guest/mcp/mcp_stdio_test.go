@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/leaktest"
+	"loop/backend/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
@@ -118,7 +119,7 @@ func TestToolsAreCallbacks(t *testing.T) {
 			t.Errorf("%s %v: %v %q\n%s %s %s", tc.tool, tc.args, bad, out, method, path, sent)
 		}
 	}
-	t.Setenv(tokenEnv, "capability")
+	t.Setenv(wire.TokenEnv, "capability")
 	if _, bad := call(t, cs, "list_agents", map[string]any{}); bad || token != "Bearer capability" {
 		t.Errorf("over TCP: %q", token)
 	}
@@ -178,7 +179,7 @@ func TestCallbacksUseNoProxy(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
 	t.Setenv("HTTP_PROXY", other.URL)
-	t.Setenv(tokenEnv, "capability")
+	t.Setenv(wire.TokenEnv, "capability")
 	cs := connect(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	})

@@ -1,5 +1,3 @@
-//go:build linux
-
 package mcp
 
 import (
@@ -16,11 +14,9 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-)
 
-// tokenEnv holds the capability of this container where callbacks travel over
-// TCP instead of the link; the relay needs none.
-const tokenEnv = "LOOP_API_TOKEN"
+	"loop/backend/wire"
+)
 
 type (
 	sendMessageIn struct {
@@ -151,7 +147,7 @@ func (t tools) call(ctx context.Context, c callback) (string, error) {
 		return "", fmt.Errorf("make callback: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token := os.Getenv(tokenEnv); token != "" {
+	if token := os.Getenv(wire.TokenEnv); token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := t.client.Do(req)

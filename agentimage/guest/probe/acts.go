@@ -59,7 +59,7 @@ const (
 	signals  = 100
 	pause    = time.Millisecond // between two signals
 	starts   = 20
-	patience = 5 * time.Second // for one series
+	patience = 5 * time.Second // for one series, of which one round is made in any case
 )
 
 // interrupted makes and removes a folder over and over while signals arrive. A call that
@@ -83,20 +83,22 @@ func interrupted(dir string) (s wire.TrialSeries) {
 		}
 	})
 	defer sender.Wait()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(patience); ; {
+		s.Add(name(unix.Mkdir(dir, 0o700)))
+		s.Add(name(unix.Rmdir(dir)))
 		select {
 		case <-done:
 			return s
 		default:
 		}
-		s.Add(name(unix.Mkdir(dir, 0o700)))
-		s.Add(name(unix.Rmdir(dir)))
+		if !time.Now().Before(end) {
+			return s
+		}
 	}
-	return s
 }
 
 // start runs a program several times, each of which should end well.
-func start(program []string) (s wire.TrialSeries) {
+func start(program []string, patience time.Duration) (s wire.TrialSeries) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		s.Add("open " + os.DevNull + ": " + name(err))

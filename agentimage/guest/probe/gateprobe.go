@@ -58,7 +58,7 @@ func perform(mode, dir string, program ...string) (t wire.GateTrial, err error) 
 		t.Outside = outside()
 	}
 	t.Signals = interrupted(filepath.Join(dir, "signals"))
-	t.Programs = start(program)
+	t.Programs = start(program, patience)
 	if mode == wire.TrialFree { // last: the thread that tries it is of no use afterwards
 		t.Install = install()
 	}

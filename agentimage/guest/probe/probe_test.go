@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
@@ -53,7 +54,7 @@ func TestTrialSeesWhatFails(t *testing.T) {
 	if got := write(missing); got.Error != "ENOENT" || got.There {
 		t.Errorf("%+v", got)
 	}
-	if got := start([]string{"/bin/sh", "-c", "echo no; exit 3"}); got.Tried != starts || got.Failed != starts || got.Why == "" {
+	if got := start([]string{"/bin/sh", "-c", "echo no; exit 3"}, time.Hour); got.Tried != starts || got.Failed != starts || got.Why == "" {
 		t.Errorf("%+v", got)
 	}
 	taken := t.TempDir()

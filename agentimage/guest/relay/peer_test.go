@@ -66,6 +66,27 @@ func inodeOf(tb testing.TB, fd int) uint64 {
 	return n
 }
 
+// hearsTheEnd waits until the kernel has brought a caller's end to the other side, which on
+// a busy machine is some time after the caller's close.
+func hearsTheEnd(t *testing.T, conn net.Conn) {
+	t.Helper()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = raw.Control(func(fd uintptr) {
+		for heard := false; !heard; {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}, 60_000)
+			if heard = n > 0; !heard && !errors.Is(err, unix.EINTR) {
+				t.Fatalf("nothing within a minute: %v", err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestPeerIsFound(t *testing.T) {
 	for _, domain := range []int{unix.AF_INET, unix.AF_INET6} {
 		fd, conn := pair(t, domain)
@@ -102,6 +123,7 @@ func TestPeerThatLeftIsNobody(t *testing.T) {
 	if got, err := peerInode(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("a listener on the port passed for the caller: %d %v", got, err)
 	}
+	hearsTheEnd(t, conn)
 	if err := intact(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("intact: %v", err)
 	}
@@ -110,6 +132,7 @@ func TestPeerThatLeftIsNobody(t *testing.T) {
 	if _, err := peerInode(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("closed: %v", err)
 	}
+	hearsTheEnd(t, conn)
 	if err := intact(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("intact: %v", err)
 	}

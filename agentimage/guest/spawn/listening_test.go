@@ -86,6 +86,9 @@ func TestPortsOfSpawns(t *testing.T) {
 	}
 	one := start("one", "127.0.0.1:0", "0.0.0.0:0")
 	two := start("two", "127.0.0.2:0", "127.0.0.1:0")
+	for n := 0; slices.Contains(append(slices.Clone(one), two[1]), two[0]); n++ { // another address may have the same port
+		two = start(fmt.Sprint("two-", n), "127.0.0.2:0", "127.0.0.1:0")
+	}
 	find := func() map[uint16]string {
 		t.Helper()
 		list, err := m.Ports(func(p uint16) bool { return !slices.Contains(slices.Concat(one, two), p) }) // others listen here, too

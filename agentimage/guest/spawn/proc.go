@@ -78,7 +78,7 @@ func (p *proc) isReady() bool { return isClosed(p.ready) && p.startErr == nil }
 
 func (p *proc) info() wire.Info {
 	i := wire.Info{ID: p.id, Pid: p.pid, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load(),
-		Debuggers: p.variant == filter.Debuggers}
+		Gone: isClosed(p.gone), Debuggers: p.variant == filter.Debuggers}
 	for _, o := range p.outlets {
 		base, end, paused := o.State()
 		switch o.name {

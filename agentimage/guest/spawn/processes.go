@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -65,6 +66,18 @@ func processes() ([]process, error) {
 		}
 	}
 	return out, nil
+}
+
+// Busy reports whether anything runs in the container besides this process: a program that
+// was spawned, what it has left behind, or what somebody started through the engine. A
+// process table that cannot be read is no reason to end what may be there.
+func (tab *Table) Busy() bool {
+	all, err := processes()
+	if err != nil {
+		tab.cfg.Log.Error("look for processes", "err", err)
+		return true
+	}
+	return slices.ContainsFunc(all, func(p process) bool { return p.pid != os.Getpid() && p.state != 'Z' && p.state != 'X' })
 }
 
 func pids() ([]int, error) {

@@ -326,9 +326,14 @@ func actStorm(args []string) {
 	out := bufio.NewScanner(must(cmd.StdoutPipe()))
 	_ = cmd.Start()
 	pid, stops := cmd.Process.Pid, 0
-	for range n {
-		if ptrace(unix.PTRACE_SEIZE, pid, 0, 0) != nil {
-			continue // it is between two programs, which the supervisor looks at
+	for stops < n {
+		if ptrace(unix.PTRACE_SEIZE, pid, 0, 0) != nil { // it is between two programs, or has ended
+			var end unix.Siginfo
+			err := unix.Waitid(unix.P_PID, pid, &end, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+			if err != nil || end.Signo != 0 {
+				break
+			}
+			continue
 		}
 		_ = ptrace(unix.PTRACE_INTERRUPT, pid, 0, 0)
 		var ws unix.WaitStatus

@@ -32,8 +32,8 @@ func init() {
 	acts["threads"] = func([]string) { // every thread but the first executes at once
 		pid := os.Getpid()
 		var ready, all sync.WaitGroup
+		ready.Add(8)
 		for range 8 {
-			ready.Add(1)
 			all.Go(func() {
 				runtime.LockOSThread()
 				ready.Done()

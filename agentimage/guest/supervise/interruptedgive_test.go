@@ -56,20 +56,23 @@ func TestSignalsWhileDescriptorsAreGiven(t *testing.T) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		// Without a pause, a busy computer does nothing else than to handle signals.
-		tick := time.NewTicker(50 * time.Microsecond)
-		defer tick.Stop()
+		// Without a pause, a busy computer does nothing else than to handle signals. A round
+		// that took long is followed by a long one.
+		pause := time.NewTimer(0)
+		defer pause.Stop()
 		for {
 			select {
 			case <-over:
 				return
-			case <-tick.C:
+			case <-pause.C:
 			}
+			began := time.Now()
 			tasks, _ := os.ReadDir("/proc/self/task")
 			for _, task := range tasks {
 				tid, _ := strconv.Atoi(task.Name())
 				_ = unix.Tgkill(os.Getpid(), tid, unix.SIGURG)
 			}
+			pause.Reset(max(50*time.Microsecond, 3*time.Since(began)))
 		}
 	})
 	got := p.wait(t)

@@ -264,7 +264,7 @@ func TestPartsOfASpawnThatDie(t *testing.T) {
 	var waits int
 	select {
 	case waits = <-asked:
-	case <-time.After(20 * time.Second):
+	case <-time.After(limit):
 		t.Fatal("nothing is asked")
 	}
 	until(t, func() bool { return busy() != 0 })

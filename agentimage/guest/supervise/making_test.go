@@ -47,12 +47,15 @@ func actMaking([]string) {
 		}
 	}
 	_ = os.WriteFile("file", nil, 0o644)
-	for _, to := range []string{"loops/", "file/", "missing/", "listed/"} {
-		link := strings.TrimSuffix(to, "/") + "-link"
+	_ = os.MkdirAll("shut/in", 0o755)
+	_ = os.Chmod("shut", 0)
+	for _, to := range []string{"loops/", "file/", "missing/", "listed/", "shut/in/", "shut/new/"} {
+		link := strings.ReplaceAll(strings.TrimSuffix(to, "/"), "/", "-") + "-link"
 		_ = os.Symlink(strings.Replace(to, "loops", "loops-link", 1), link)
 		_, err := unix.Open(link, unix.O_CREAT|unix.O_WRONLY, 0o666)
 		_, plain := unix.Open(link, unix.O_WRONLY, 0)
-		fmt.Println(link, name(err), name(plain))
+		_, direct := unix.Open(to, unix.O_CREAT|unix.O_WRONLY, 0o666)
+		fmt.Println(link, name(err), name(plain), name(direct))
 	}
 }
 

@@ -83,7 +83,8 @@ func TestActingThroughOthers(t *testing.T) {
 		marks := filepath.Join(dir, "marks")
 		other := start(t, Options{Marks: &Marks{Dir: marks, Strictness: theirs}}, "offer", fifo)
 		at := strings.Split(strings.TrimSpace(string(must(os.ReadFile(fifo)))), "|")
-		got := start(t, Options{Marks: &Marks{Dir: marks, Strictness: mine}}, "use", at...).wait(t)
+		user := start(t, Options{Marks: &Marks{Dir: marks, Strictness: mine}}, "use", at...)
+		got := user.wait(t)
 		want := open + open
 		if mine > theirs {
 			want = closed + open
@@ -93,6 +94,10 @@ func TestActingThroughOthers(t *testing.T) {
 		}
 		_ = other.cmd.Process.Kill()
 		_ = other.cmd.Wait()
+		for _, p := range []*supervised{user, other} { // neither holds a socket or the FIFO for its program any more
+			<-p.Done()
+			_ = p.Close()
+		}
 		for _, name := range []string{"theirs.sock", "own.sock"} {
 			_ = os.Remove(filepath.Join(os.Getenv(dirVar), name))
 		}
@@ -101,7 +106,7 @@ func TestActingThroughOthers(t *testing.T) {
 
 func init() {
 	acts["piping"] = func([]string) { // leaves an orphan, which reads from a pipe
-		sh := exec.Command("sh", "-c", "sleep 60 2>/dev/null | sleep 60 >/dev/null 2>&1 & echo $!")
+		sh := exec.Command("sh", "-c", "sleep 100000 2>/dev/null | sleep 100000 >/dev/null 2>&1 & echo $!")
 		sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		fmt.Println(string(must(sh.Output())))
 		fmt.Println(sh.Process.Pid)
@@ -137,6 +142,11 @@ func outsider(t *testing.T) (pid int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Kill(-group, unix.SIGKILL) })
+	until(t, func() bool { // it was a copy of the shell when its number was printed
+		in, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", pid))
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		return err == nil && strings.HasPrefix(in, "pipe:") && !strings.HasSuffix(exe, "sh")
+	})
 	return pid
 }
 
@@ -166,7 +176,7 @@ func TestPipesOfOthers(t *testing.T) {
 
 func init() {
 	acts["look into"] = func(args []string) {
-		own := exec.Command("sleep", "60")
+		own := exec.Command("sleep", "100000")
 		if err := own.Start(); err != nil {
 			panic(err)
 		}

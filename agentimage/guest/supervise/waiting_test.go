@@ -160,9 +160,9 @@ func until(t testing.TB, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); <-tick.C {
+	for deadline := time.Now().Add(limit); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not come to it within 20 s")
+			t.Fatalf("it did not come to it within %v", limit)
 		}
 	}
 }
@@ -399,7 +399,10 @@ func actSockets(args []string) {
 		fmt.Println("nonblock", fl&unix.O_NONBLOCK)
 		_ = tcp.Close()
 		b, _ = unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-		report("closed", unix.Connect(b, addr))
+		// A port that is taken and not listened at: nobody else can come to listen there.
+		deaf := must(unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0))
+		report("bind", unix.Bind(deaf, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+		report("closed", unix.Connect(b, must(unix.Getsockname(deaf))))
 	}
 	u, err := net.ListenPacket("udp", "127.0.0.1:0")
 	report("udp", err)

@@ -75,7 +75,10 @@ func (w *walk) run() (*object, *slot, error) {
 			}
 			continue
 		}
-		if w.h.makes && last && slash {
+		if w.h.makes && last && slash { // which the kernel says of a folder that may be searched
+			if err := unix.Faccessat2(w.at.fd, "", unix.X_OK, unix.AT_EACCESS|unix.AT_EMPTY_PATH); err != nil {
+				return nil, nil, err
+			}
 			return nil, nil, unix.EISDIR
 		}
 		fd, err := unix.Openat(w.at.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
