@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"loop/agentimage/guest/mcp"
 	"loop/backend/cli"
 )
 
@@ -32,5 +33,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second one ends the process at once
+	if len(os.Args) > 1 {
+		switch os.Args[1] { // the tools of an agent that works on this computer itself
+		case "mcp":
+			os.Exit(mcp.Main(ctx, os.Args[2:], version))
+		case "mcp-browser":
+			os.Exit(mcp.BrowserMain(ctx, os.Args[2:], version))
+		}
+	}
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, deps(page)))
 }

@@ -29,6 +29,8 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 		if took := time.Since(began); took != batchWindow {
 			t.Errorf("gathered for %v", took)
 		}
+		// The stream must sleep again: awake, it would send the first of these alone.
+		synctest.Wait()
 		for range maxBatch + 1 {
 			b.Publish(core.Event{Type: core.EventNotice})
 		}

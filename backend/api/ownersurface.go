@@ -64,10 +64,11 @@ type Server struct {
 	stop  context.CancelFunc
 	conns sync.WaitGroup
 
-	clients     clients
-	refused     refusals
-	termBudget  time.Duration // termWriteBudget; shorter in a test
-	termGoodbye time.Duration // termGoodbye; longer in a test
+	clients      clients
+	refused      refusals
+	termBudget   time.Duration // termWriteBudget; shorter in a test
+	termGoodbye  time.Duration // termGoodbye; longer in a test
+	termFarewell time.Duration // typedFarewell; longer in a test
 }
 
 // New binds the listener, so that the address is known before anything is
@@ -77,7 +78,8 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), termBudget: termWriteBudget, termGoodbye: termGoodbye}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token),
+		termBudget: termWriteBudget, termGoodbye: termGoodbye, termFarewell: typedFarewell}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)

@@ -101,13 +101,14 @@ type termSocket struct {
 	budget  time.Duration
 
 	typed      *queue
-	typing     context.Context // of input; outlives the socket by typedFarewell
+	typing     context.Context // of input; outlives the socket by farewell
+	farewell   time.Duration
 	stopTyping context.CancelFunc
 	sizes      sizer
 }
 
 func newTermSocket(s *Server, conn *websocket.Conn) *termSocket {
-	t := &termSocket{conn: conn, svc: s.opts.Terminals, screens: s.opts.Screens, budget: s.termBudget,
+	t := &termSocket{conn: conn, svc: s.opts.Terminals, screens: s.opts.Screens, budget: s.termBudget, farewell: s.termFarewell,
 		inbox: newQueue(maxUnfollowed), typed: newQueue(maxTyped), sizes: newSizer()}
 	t.ctx, t.stop = context.WithCancel(s.ctx)
 	t.typing, t.stopTyping = context.WithCancel(s.ctx)
@@ -123,13 +124,13 @@ func newTermSocket(s *Server, conn *websocket.Conn) *termSocket {
 }
 
 // end detaches and waits for every goroutine. Input that was sent before still goes
-// to its program, within typedFarewell.
+// to its program, within t.farewell.
 func (t *termSocket) end() {
 	t.stop()
 	t.detach()
 	t.typed.close()
 	close(t.sizes)
-	late := time.AfterFunc(typedFarewell, t.stopTyping)
+	late := time.AfterFunc(t.farewell, t.stopTyping)
 	defer late.Stop()
 	t.work.Wait()
 	t.stopTyping()

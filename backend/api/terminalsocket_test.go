@@ -437,7 +437,7 @@ func TestInputDoesNotHoldAcknowledgementsUp(t *testing.T) {
 	f := newFakeTerms()
 	wait := make(chan struct{})
 	f.block["input"] = wait
-	s, c := serveTerms(t, f, nil)
+	s, c := serveTerms(t, f, func(s *Server) { s.termFarewell = patience })
 	client := dialTerm(t, s, c)
 	id := client.open()
 	client.say(`{"type":"input","data":"YQ=="}`)
@@ -485,7 +485,7 @@ func TestReadingPausesForInput(t *testing.T) {
 	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(begun); d > 30*time.Second {
+	if d := time.Since(begun); d > patience {
 		t.Errorf("closing took %v", d)
 	}
 }
@@ -512,15 +512,10 @@ func TestServerEndsTerminalSockets(t *testing.T) {
 	f := newFakeTerms()
 	f.block["create"] = make(chan struct{})
 	// Every client has the time to hear of it, even on a machine that is very busy.
-	s, c := serveTerms(t, f, func(s *Server) { s.termGoodbye = patience })
+	s, c := serveTerms(t, f, func(s *Server) { s.termGoodbye = 10 * patience })
 	free, busy, deaf := dialTerm(t, s, c), dialTerm(t, s, c), dialTerm(t, s, c)
 	busy.say(`{"type":"create","channel_id":"ch"}`)
-	for len(f.called("create")) == 0 {
-		f.mu.Lock()
-		changed := f.changed
-		f.mu.Unlock()
-		<-changed
-	}
+	f.waitCall(t, `create {"channel_id":"ch"}`)
 	told := make(chan error, 1)
 	go func() {
 		_, _, err := free.conn.Read(context.WithoutCancel(t.Context()))
@@ -530,7 +525,7 @@ func TestServerEndsTerminalSockets(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(begun); d > 30*time.Second {
+	if d := time.Since(begun); d > patience {
 		t.Errorf("closing took %v", d)
 	}
 	if err := <-told; websocket.CloseStatus(err) != websocket.StatusGoingAway {

@@ -27,6 +27,27 @@ func Read(name string, most int64) ([]byte, fs.FileInfo, error) {
 	return ReadOpened(f, most)
 }
 
+// ReadIn reads an ordinary file below a root whose content may be somebody else's: one that
+// is a link, or is exchanged meanwhile, is ErrNotRegular.
+func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|NoWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, opened, err := ReadOpened(f, most)
+	if opened != nil && !os.SameFile(seen, opened) {
+		return nil, ErrNotRegular
+	}
+	return data, err
+}
+
 // ReadOpened is Read of a file that was opened with NoWait. It closes the file.
 func ReadOpened(f *os.File, most int64) ([]byte, fs.FileInfo, error) {
 	defer f.Close()

@@ -19,6 +19,8 @@ type Writer struct {
 	Root *os.Root
 	// Mode is that of a new file, less the umask; 0 is 0600.
 	Mode fs.FileMode
+	// Like has a new file get mode and owner of this one, which it takes the place of.
+	Like fs.FileInfo
 	// Durable makes the new content survive a power cut, which takes some
 	// milliseconds. Without it the old content may come back.
 	Durable bool
@@ -57,6 +59,9 @@ func (w Writer) Replace(name string, parts ...[]byte) error {
 			_, err = tmp.Write(p)
 		}
 	}
+	if err == nil && w.Like != nil {
+		err = errors.Join(tmp.Chmod(w.Like.Mode().Perm()), giveTo(tmp, w.Like))
+	}
 	if err == nil && w.Durable {
 		err = tmp.Sync()
 	}
@@ -80,6 +85,14 @@ func (w Writer) syncFolder(dir string) {
 		_ = d.Sync()
 		_ = d.Close()
 	}
+}
+
+// RemoveIn removes a file or an empty folder below root. One that is not there is no error.
+func RemoveIn(root *os.Root, name string) error {
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // RemoveTree removes a folder with all that is in it, also in folders without write

@@ -62,6 +62,18 @@ func (c *Channels) Rename(id, name string) error {
 	return c.Service.Rename(c.Ctx, core.ChannelID(id), name)
 }
 
+// Choose replaces what is chosen for one channel alone: its agent, model, effort and further
+// folders. It counts from the next run on.
+func (c *Channels) Choose(id string, chosen core.ChannelChoices) (core.ChannelView, error) {
+	if err := c.Service.SetChoices(c.Ctx, core.ChannelID(id), chosen); err != nil {
+		return core.ChannelView{}, err
+	}
+	return c.Service.Get(c.Ctx, core.ChannelID(id))
+}
+
+// Agents are the agents that channels can belong to; the first is the default one.
+func (c *Channels) Agents() ([]core.AgentChoice, error) { return c.Service.Agents(), nil }
+
 func (c *Channels) Remove(id string) error { return c.Service.Remove(c.Ctx, core.ChannelID(id)) }
 
 // Timeline returns events before beforeID (0: the newest), with what is being

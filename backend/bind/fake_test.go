@@ -56,7 +56,7 @@ type (
 	}
 	fakeImage struct {
 		*fake
-		bind.ImageService
+		bind.AgentImages
 	}
 	fakeContainers struct {
 		*fake
@@ -91,6 +91,12 @@ func (f fakeChannels) Add(_ context.Context, dir, name string) (core.ChannelView
 func (f fakeChannels) Demo(context.Context) (core.ChannelView, error) {
 	return core.ChannelView{}, f.ask("demo")
 }
+func (f fakeChannels) SetChoices(context.Context, core.ChannelID, core.ChannelChoices) error {
+	return nil
+}
+
+func (f fakeChannels) Agents() []core.AgentChoice { return nil }
+
 func (f fakeChannels) Rename(_ context.Context, id core.ChannelID, name string) error {
 	f.id = string(id) + "=" + name
 	return f.ask("rename")
@@ -142,12 +148,21 @@ func (f fakeImage) Status(context.Context) core.ImageStatus {
 	return core.ImageStatus{State: core.ImageReady}
 }
 func (f fakeImage) Build(context.Context) error { return f.ask("build") }
-func (f fakeImage) Cancel()                     { _ = f.ask("cancel build") }
+func (f fakeImage) SandboxStatus(_ context.Context, kind string) core.ImageStatus {
+	_ = f.ask("image " + kind)
+	return core.ImageStatus{State: core.ImageReady}
+}
+func (f fakeImage) BuildSandbox(_ context.Context, w core.SandboxImage) error {
+	return f.ask("build " + w.Kind)
+}
+func (f fakeImage) Cancel() { _ = f.ask("cancel build") }
 
 func (f fakeContainers) List() []core.Container {
 	_ = f.ask("containers")
 	return nil
 }
+
+func (f fakeContainers) Views() []core.ContainerView { return nil }
 
 func (f fakeEngine) Status(context.Context) core.EngineStatus {
 	_ = f.ask("engine")

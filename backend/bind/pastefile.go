@@ -82,8 +82,8 @@ func pasteName(now time.Time, name string, data []byte) string {
 // container does not see, and returns its path there as PasteFile does. No link
 // is followed: another channel's agent may have made it in a folder of its own.
 func (t *Terminals) PasteHostFile(channelID, hostPath string) (string, error) {
-	if _, ok := hostName(hostPath, t.OS == "windows"); !ok {
-		return "", errNoFullPath
+	if !core.NewMountTable(nil, t.OS).OnHost(hostPath) {
+		return "", core.ErrNoFullPath
 	}
 	data, err := readToPaste(hostPath)
 	if err != nil {

@@ -1,6 +1,7 @@
 package bind_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
-	work, other, secret := filepath.Join(dir, "work"), filepath.Join(dir, "other"), filepath.Join(dir, "secret")
+	work, secret := filepath.Join(dir, "work"), filepath.Join(dir, "secret")
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -32,18 +33,11 @@ func TestReadFile(t *testing.T) {
 	put(filepath.Join(work, "wide.txt"), strings.Repeat("x", 5000)+"\xff\n")
 	put(filepath.Join(work, "blob"), "a\x00b")
 	put(filepath.Join(work, "empty"), "")
-	put(filepath.Join(other, "b.txt"), "b\n")
-	put(filepath.Join(dir, "one.txt"), "one\n")
 	put(secret, "secret\n")
-	if err := os.Symlink(secret, filepath.Join(work, "out")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("a.go", filepath.Join(work, "in")); err != nil {
-		t.Fatal(err)
-	}
-	ts := &bind.Terminals{Ctx: t.Context(), Shared: mountList{
-		{Source: work, Target: "/p"}, {Source: other, Target: "/p/lies/over"}, {Source: filepath.Join(dir, "one.txt"), Target: "/etc/one"},
-		{Source: "volume", Target: "/opt/loop", Volume: true},
+	ts := &bind.Terminals{Ctx: t.Context(), Files: inside{
+		"/p/a.go": {FileStat: core.FileStat{FilePlace: core.FilePlace{Path: "/p/a.go", HostPath: "/home/u/a.go"}}, Data: []byte("package a\n\nfunc A() {}\n"), Whole: true},
+		"/usr/x":  {FileStat: core.FileStat{FilePlace: core.FilePlace{Path: "/usr/x"}}, Data: []byte("x\ny\n")},
+		"/p/blob": {FileStat: core.FileStat{FilePlace: core.FilePlace{Path: "/p/blob"}}, Data: []byte("a\x00b"), Whole: true},
 	}}
 	for _, c := range []struct {
 		target    core.TerminalTarget
@@ -57,13 +51,11 @@ func TestReadFile(t *testing.T) {
 		{core.TargetAgent, "/p", "a.go", 3, 1, 3, "package a", false},
 		{core.TargetAgent, "/p/sub", "../a.go", 0, 1, 3, "package a", false},
 		{core.TargetAgent, "", "/p/a.go", 99, 1, 3, "package a", false},
-		{core.TargetAgent, "/p", "in", 1, 1, 3, "package a", false},
-		{core.TargetAgent, "/p/lies", "over/b.txt", 1, 1, 1, "b", false},
-		{core.TargetAgent, "/", "etc/one", 1, 1, 1, "one", false},
-		{core.TargetAgent, "/p", "long.txt", 3000, 2000, 2001, "line 2000", true},
-		{core.TargetAgent, "/p", "long.txt", 1 << 40, 4000, 1001, "line 4000", false},
-		{core.TargetAgent, "/p", "wide.txt", 1, 1, 1, strings.Repeat("x", 2000) + "…", false},
-		{core.TargetAgent, "/p", "empty", 1, 1, 1, "", false},
+		{core.TargetAgent, "/usr", "x", 2, 1, 2, "x", true},
+		{core.TargetHost, work, "long.txt", 3000, 2000, 2001, "line 2000", true},
+		{core.TargetHost, work, "long.txt", 1 << 40, 4000, 1001, "line 4000", false},
+		{core.TargetHost, work, "wide.txt", 1, 1, 1, strings.Repeat("x", 2000) + "…", false},
+		{core.TargetHost, work, "empty", 1, 1, 1, "", false},
 		{core.TargetHost, work, "a.go", 1, 1, 3, "package a", false},
 		{core.TargetHost, "", secret, 1, 1, 1, "secret", false},
 	} {
@@ -77,21 +69,41 @@ func TestReadFile(t *testing.T) {
 		dir, name string
 		code      core.Code
 	}{
-		"gone":                  {core.TargetAgent, "/p", "gone.go", core.CodeNotFound},
-		"a folder":              {core.TargetAgent, "/p", ".", core.CodeInvalid},
-		"a folder on the host":  {core.TargetHost, work, ".", core.CodeInvalid},
-		"no text":               {core.TargetAgent, "/p", "blob", core.CodeInvalid},
-		"a link that leads out": {core.TargetAgent, "/p", "out", core.CodeDir},
-		"in the container only": {core.TargetAgent, "/usr", "x", core.CodeMount},
-		"over the project":      {core.TargetAgent, "/p", "../secret", core.CodeMount},
-		"in a volume":           {core.TargetAgent, "/opt/loop", "bin/loop", core.CodeMount},
-		"no folder known":       {core.TargetAgent, "", "a.go", core.CodeInvalid},
-		"none on the host":      {core.TargetHost, "", "a.go", core.CodeInvalid},
-		"no name":               {core.TargetAgent, "/p", "", core.CodeInvalid},
-		"control characters":    {core.TargetAgent, "/p", "a\x1b.go", core.CodeInvalid},
+		"gone":                 {core.TargetAgent, "/p", "gone.go", core.CodeNotFound},
+		"a folder on the host": {core.TargetHost, work, ".", core.CodeInvalid},
+		"gone on the host":     {core.TargetHost, work, "gone.go", core.CodeNotFound},
+		"no text":              {core.TargetAgent, "/p", "blob", core.CodeInvalid},
+		"no text on the host":  {core.TargetHost, work, "blob", core.CodeInvalid},
+		"no folder known":      {core.TargetAgent, "", "a.go", core.CodeInvalid},
+		"none on the host":     {core.TargetHost, "", "a.go", core.CodeInvalid},
+		"no name":              {core.TargetAgent, "/p", "", core.CodeInvalid},
+		"control characters":   {core.TargetAgent, "/p", "a\x1b.go", core.CodeInvalid},
 	} {
 		if part, err := ts.ReadFile("ch", c.target, c.dir, c.name, 1); core.AsFailure(err).Code != c.code || core.AsFailure(err).Cause == "" {
 			t.Errorf("%s: %+v %v", name, part, err)
 		}
 	}
+}
+
+func TestReadFileSaysWhereItIs(t *testing.T) {
+	ts := &bind.Terminals{Ctx: t.Context(), Files: inside{
+		"/p/a": {FileStat: core.FileStat{FilePlace: core.FilePlace{Path: "/p/a", HostPath: "/home/u/a"}}},
+		"/b":   {FileStat: core.FileStat{FilePlace: core.FilePlace{Path: "/b"}}},
+	}}
+	for name, want := range map[string]string{"/p/a": "/home/u/a", "/b": "/b"} {
+		if part, err := ts.ReadFile("ch", core.TargetAgent, "", name, 1); err != nil || part.Path != want {
+			t.Errorf("%s is at %s: %v", name, part.Path, err)
+		}
+	}
+}
+
+// inside is the files of a container by their paths.
+type inside map[string]core.FileContent
+
+func (i inside) Read(_ context.Context, _ core.ChannelID, p string, _ int64) (core.FileContent, error) {
+	c, ok := i[p]
+	if !ok {
+		return c, core.Fail(core.CodeNotFound, nil, "It is not there.", "Look at the folder.")
+	}
+	return c, nil
 }

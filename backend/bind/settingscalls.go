@@ -22,6 +22,7 @@ type SettingsService interface {
 	History(ctx context.Context, scope string, ch core.ChannelID) ([]core.SettingsRevision, error)
 	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
 	Schema() json.RawMessage
+	ClaudeSetup() (ClaudeSetupView, error)
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
 	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
 	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
@@ -92,6 +93,12 @@ type SettingsRevisionText struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	Diff string `json:"diff"`
+}
+
+// ClaudeSetupView is the person's own Claude set-up, and what they said of it.
+type ClaudeSetupView struct {
+	Setup core.ClaudeSetup `json:"setup"`
+	Grant string           `json:"grant"` // read or none, of the global settings; empty when nobody was asked
 }
 
 // after returns the values in force after a change.
@@ -166,3 +173,12 @@ func (s *Settings) Restore(id string) (SettingsView, error) {
 
 // Schema returns the JSON Schema of a settings file.
 func (s *Settings) Schema() any { return s.Service.Schema() }
+
+// ClaudeSetup reads the person's own Claude set-up, as far as agents can have copies of it.
+// What it may do is stored by Set, as claude_setup and claude_setup_allow.
+func (s *Settings) ClaudeSetup() (ClaudeSetupView, error) {
+	v, err := s.Service.ClaudeSetup()
+	v.Setup.Files, v.Setup.Settings = orEmpty(v.Setup.Files), orEmpty(v.Setup.Settings)
+	v.Setup.Asks, v.Setup.Left = orEmpty(v.Setup.Asks), orEmpty(v.Setup.Left)
+	return v, err
+}

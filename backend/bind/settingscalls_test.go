@@ -62,6 +62,10 @@ func (f *fakeSettings) Restore(_ context.Context, id string) (core.ChannelID, er
 	return "c9", f.ask("restore", id)
 }
 
+func (f *fakeSettings) ClaudeSetup() (bind.ClaudeSetupView, error) {
+	return bind.ClaudeSetupView{Grant: "none"}, f.ask("setup")
+}
+
 func (f *fakeSettings) Schema() json.RawMessage { return json.RawMessage(`{}`) }
 
 func TestSettingsCalls(t *testing.T) {
@@ -81,6 +85,7 @@ func TestSettingsCalls(t *testing.T) {
 		{"raw|worktree|c1", func() (any, error) { return s.Raw("worktree", "c1") }},
 		{"history|global|", func() (any, error) { return s.History("global", "") }},
 		{"revision|x-1", func() (any, error) { return s.Revision("x-1") }},
+		{"setup", func() (any, error) { return s.ClaudeSetup() }},
 	}
 	for _, c := range calls {
 		f.asked = nil

@@ -19,13 +19,13 @@ func FuzzShellQuote(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	mounts := []core.Mount{{Source: "/p", Target: "/in"}}
+	table := core.NewMountTable([]core.Mount{{Source: "/p", Target: "/in"}}, "linux")
 	f.Fuzz(func(t *testing.T, host string) {
-		at, err := containerPath(mounts, host, false)
+		at, err := table.Inside(host)
 		if err != nil {
 			return
 		}
-		if _, ok := below("/in", at, false); !ok {
+		if _, _, ok := table.At(at); !ok {
 			t.Fatalf("%q leads to %q", host, at)
 		}
 		out, err := exec.CommandContext(t.Context(), sh, "-c", "printf '<%s>' "+core.ShellQuote(at)).Output()

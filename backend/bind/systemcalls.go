@@ -17,7 +17,7 @@ type System struct {
 	Channels   ChannelService    `json:"-"`
 	Containers ContainerService  `json:"-"`
 	Engine     EngineService     `json:"-"`
-	Image      ImageService      `json:"-"`
+	Image      AgentImages       `json:"-"`
 	Browsers   ImageService      `json:"-"` // of the image that browsers run in
 	Config     ConfigService     `json:"-"`
 	Keys       CredentialService `json:"-"`
@@ -116,11 +116,22 @@ func (s *System) BrowserImageStatus() core.ImageStatus {
 // do, and returns when it is done.
 func (s *System) BuildBrowserImage() error { return s.Browsers.Build(s.Ctx) }
 
+// SandboxImageStatus returns the state of the image “sandbox” or “sandbox-common”, or of the
+// one of those that is being built.
+func (s *System) SandboxImageStatus(kind string) core.ImageStatus {
+	ctx, cancel := context.WithTimeout(s.Ctx, imageWait)
+	defer cancel()
+	return s.Image.SandboxStatus(ctx, kind)
+}
+
+// BuildSandboxImage builds one of OpenClaw's images and returns when it is done.
+func (s *System) BuildSandboxImage(w core.SandboxImage) error { return s.Image.BuildSandbox(s.Ctx, w) }
+
 // CancelImageBuild stops builds under way.
 func (s *System) CancelImageBuild() error { s.Image.Cancel(); s.Browsers.Cancel(); return nil }
 
-// ListContainers lists what this Loop folder has made.
-func (s *System) ListContainers() []core.Container { return orEmpty(s.Containers.List()) }
+// ListContainers lists what this Loop folder has made, with who holds it and when it ends.
+func (s *System) ListContainers() []core.ContainerView { return orEmpty(s.Containers.Views()) }
 
 // SetTheme stores dark, light or system.
 func (s *System) SetTheme(theme string) error {

@@ -177,7 +177,11 @@ func TestImageCalls(t *testing.T) {
 	if st, b := s.ImageStatus(), s.BrowserImageStatus(); st.State != core.ImageReady || b.State != core.ImageReady {
 		t.Errorf("%+v %+v", st, b)
 	}
-	if err := errors.Join(s.BuildImage(), s.BuildBrowserImage(), s.CancelImageBuild()); err != nil || f.did() != "image image build build cancel build cancel build" {
+	if st := s.SandboxImageStatus("sandbox"); st.State != core.ImageReady {
+		t.Errorf("%+v", st)
+	}
+	err := errors.Join(s.BuildImage(), s.BuildBrowserImage(), s.BuildSandboxImage(core.SandboxImage{Kind: "sandbox"}), s.CancelImageBuild())
+	if err != nil || f.did() != "image image image sandbox build build build sandbox cancel build cancel build" {
 		t.Errorf("asked %q, %v", f.did(), err)
 	}
 	if r, err := s.Doctor(); err != nil || !r.OK() || len(r.Checks) != 1 {

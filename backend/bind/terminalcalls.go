@@ -30,12 +30,18 @@ type SharedFolders interface {
 	PasteFolder(ctx context.Context, id core.ChannelID) (sharedfolder.Folder, error)
 }
 
+// FileReader reads files as a channel's container has them.
+type FileReader interface {
+	Read(ctx context.Context, ch core.ChannelID, path string, most int64) (core.FileContent, error)
+}
+
 // Terminals is bound as window.go.bind.Terminals.
 type Terminals struct {
 	Ctx     context.Context `json:"-"`
 	Service TerminalService `json:"-"`
 	Tapes   RecordingStore  `json:"-"`
 	Shared  SharedFolders   `json:"-"`
+	Files   FileReader      `json:"-"`
 	OS      string          `json:"-"` // whose paths this computer has, as in GOOS
 	At      func() Endpoint `json:"-"`
 }

@@ -16,6 +16,8 @@ type ChannelService interface {
 	Add(ctx context.Context, dir, name string) (core.ChannelView, error)
 	Demo(ctx context.Context) (core.ChannelView, error)
 	Rename(ctx context.Context, id core.ChannelID, name string) error
+	SetChoices(ctx context.Context, id core.ChannelID, chosen core.ChannelChoices) error
+	Agents() []core.AgentChoice
 	Remove(ctx context.Context, id core.ChannelID) error
 	Search(ctx context.Context, query string) ([]core.ChannelView, error)
 	CreateThread(ctx context.Context, req core.ThreadRequest) (core.ChannelView, error)
@@ -60,9 +62,17 @@ type ImageService interface {
 	Cancel()
 }
 
+// AgentImages builds the images that agents work in.
+type AgentImages interface {
+	ImageService
+	SandboxStatus(ctx context.Context, kind string) core.ImageStatus
+	BuildSandbox(ctx context.Context, w core.SandboxImage) error
+}
+
 // ContainerService lists the containers of this Loop folder.
 type ContainerService interface {
 	List() []core.Container
+	Views() []core.ContainerView
 }
 
 // EngineService says how the engine is.

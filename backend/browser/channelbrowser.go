@@ -30,6 +30,7 @@ type session struct {
 	stepNow string
 	failure *core.Failure
 	ready   chan struct{} // closed when a start has ended
+	refused *refusal      // of the same start
 	run     *Running      // nil but while it runs
 	wipe    bool          // the next start forgets the profile
 	baton   baton

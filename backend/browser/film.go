@@ -256,13 +256,14 @@ func (f *film) watch() time.Duration {
 	if wait := due.Sub(now); wait > 0 {
 		return min(next, wait)
 	}
-	return min(next, f.between(run, of, person))
+	return min(next, f.between(run, of, person, due))
 }
 
 // between keeps a picture of the page if it is another than the one before, and says when
 // to look again. A page that nobody looks at is asked for one only while the agent
-// drives, and ever more seldom while it stays the same.
-func (f *film) between(run *Running, of core.RunID, person bool) time.Duration {
+// drives, and ever more seldom while it stays the same. due is the look that this is; an act
+// that ended meanwhile has set the next one.
+func (f *film) between(run *Running, of core.RunID, person bool, due time.Time) time.Duration {
 	frame, at := f.frameNow(run, of, core.FramePage), f.newest()
 	f.mu.Lock()
 	moved, sum := at.moved != f.moved, f.sum
@@ -279,6 +280,9 @@ func (f *film) between(run *Running, of core.RunID, person bool) time.Duration {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !f.due.Equal(due) {
+		return max(f.due.Sub(f.c.s.o.Now()), 0)
+	}
 	if changed || at.panes {
 		f.pace = filmPace
 	} else {

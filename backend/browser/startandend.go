@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -20,11 +21,12 @@ func (c *session) ensure(ctx context.Context) (*Running, error) {
 			c.mu.Unlock()
 			return nil, c.over()
 		}
-		c.phase, c.failure, c.stepNow, c.began, c.ready = core.BrowserStarting, nil, "", c.s.o.Now(), make(chan struct{})
+		c.phase, c.failure, c.stepNow, c.began = core.BrowserStarting, nil, "", c.s.o.Now()
+		c.ready, c.refused = make(chan struct{}), new(refusal)
 		fresh := c.wipe
 		c.s.work.Go(func() { c.start(fresh) })
 	}
-	ready := c.ready
+	ready, refused := c.ready, c.refused
 	c.mu.Unlock()
 	c.touch()
 	select {
@@ -35,8 +37,8 @@ func (c *session) ensure(ctx context.Context) (*Running, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.run == nil {
-		if c.failure != nil {
-			return nil, c.failure
+		if why := cmp.Or(refused.why, c.failure); why != nil {
+			return nil, why
 		}
 		return nil, core.Fail(core.CodeCancelled, nil, "The browser was closed while it started.", "The next action starts it again.")
 	}
@@ -50,6 +52,10 @@ func (c *session) over() *core.Failure {
 	}
 	return core.Fail(core.CodeNotFound, c.ctx.Err(), "The channel has been removed.", "")
 }
+
+// refusal is why a start came to nothing, if it did. Whoever waited for the start is told of it
+// also where the person has begun anew since.
+type refusal struct{ why *core.Failure }
 
 // start is the goroutine of one start.
 func (c *session) start(fresh bool) {
@@ -69,6 +75,9 @@ func (c *session) start(fresh bool) {
 		c.run, c.phase, c.mode, c.used = &run, core.BrowserRunning, run.Mode, c.s.o.Now()
 		c.wipe = c.wipe && (!fresh || run.Mode == core.BrowserOnHost) // there it waits for one that has a profile of its own
 		c.s.work.Go(func() { c.watch(&run) })
+	}
+	if gone || err != nil {
+		c.refused.why = c.failure
 	}
 	close(c.ready)
 	view := c.view

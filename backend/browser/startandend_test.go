@@ -278,3 +278,30 @@ func TestPortsWhileAPaneLooks(t *testing.T) {
 		_ = v.Close()
 	})
 }
+
+// TestWhoWaitedHearsWhyItDidNotStart: also where the person has begun anew before those who
+// waited for the start have looked.
+func TestWhoWaitedHearsWhyItDidNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		defer func() { _ = s.Close() }()
+		c := s.session("c")
+		c.mu.Lock()
+		c.phase, c.ready, c.refused = core.BrowserStarting, make(chan struct{}), new(refusal)
+		c.mu.Unlock()
+		got := make(chan error, 1)
+		go func() {
+			_, err := c.ensure(t.Context())
+			got <- err
+		}()
+		synctest.Wait()
+		c.mu.Lock()
+		c.phase, c.failure, c.refused.why = core.BrowserOff, errOff, errOff
+		close(c.ready)
+		c.phase, c.failure = core.BrowserIdle, nil // as shut does
+		c.mu.Unlock()
+		if err := <-got; core.AsFailure(err).Code != core.CodeOff {
+			t.Error(err)
+		}
+	})
+}

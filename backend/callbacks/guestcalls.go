@@ -62,9 +62,6 @@ const (
 	maxChain = 8
 )
 
-// authorPrefix marks a prompt that an agent queued; the run that did follows.
-const authorPrefix = "agent:"
-
 // Service is safe for use from any goroutine.
 type Service struct {
 	o      Options
@@ -168,7 +165,7 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	req := core.Run{
 		ChannelID: ch, Prompt: s.o.Hide(from.RunID, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan,
 		Unattended: mine.Unattended, Delay: m.Delay,
-		Trigger: "agent", AuthorID: authorPrefix + string(from.Origin()),
+		Trigger: "agent", AuthorID: core.AuthorAgent + string(from.Origin()),
 	}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
@@ -248,7 +245,7 @@ func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, r
 		if root == from.RunID {
 			mine = run
 		}
-		parent, ok := strings.CutPrefix(run.AuthorID, authorPrefix)
+		parent, ok := strings.CutPrefix(run.AuthorID, core.AuthorAgent)
 		if !ok {
 			return mine, root, depth, nil
 		}

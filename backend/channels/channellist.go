@@ -65,6 +65,11 @@ type Worktrees interface {
 	Remove(ctx context.Context, main core.Channel, dirs []string, force bool) error
 }
 
+// Agents are those of the settings.
+type Agents interface {
+	Agents() []core.AgentChoice
+}
+
 // Options assemble a Service.
 type Options struct {
 	Store     Store
@@ -72,8 +77,13 @@ type Options struct {
 	Sessions  Sessions
 	Worktrees Worktrees
 	Browsers  Browsers
+	Agents    Agents
+	// Choose stores what was chosen for a channel, the agent for its threads as well.
+	Choose func(ctx context.Context, id core.ChannelID, chosen core.ChannelChoices) error
 	// Fit refuses a folder that no run could be given, before it has a channel.
-	Fit     func(ctx context.Context, dir string) error
+	Fit func(ctx context.Context, dir string) error
+	// OnHost says whether runs of a channel work on this computer itself; nil: none does.
+	OnHost  func(ch core.Channel) bool
 	Home    string // Loop's own folder; the demo's directory and channel state live in it
 	Publish func(...core.Event)
 	Now     func() time.Time
@@ -129,6 +139,7 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (core.ChannelView,
 func (s *Service) view(ch core.Channel, a core.ChannelActivity) core.ChannelView {
 	v := ch.View(a)
 	v.BrowserHeld = s.opts.Browsers.Held(ch.ID)
+	v.OnHost = s.opts.OnHost != nil && s.opts.OnHost(ch)
 	return v
 }
 

@@ -97,7 +97,8 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 	}
 	s.making[dir] = true
 	return core.Channel{
-		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
+		Choices: parent.Choices,
+		ID:      core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
 		Dir: dir, ParentDir: root.Dir, Branch: branch,
 	}, parent, root, nil
 }

@@ -37,7 +37,8 @@ func (r *rig) within(d time.Duration, name string, params any) core.BrowserResul
 	return res
 }
 
-// heap is how much memory this program uses.
+// heap is how much memory this program uses. A test that measures runs beside no other, whose
+// bytes would count as its own.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -168,7 +169,6 @@ func TestChromiumKilledUnderAnAct(t *testing.T) {
 }
 
 func TestFiveHundredTabs(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{}, "--disable-popup-blocking")
 	r.open("hostile.html")
 	first := r.Tabs()[0].ID
@@ -242,7 +242,6 @@ func (r *rig) look(v core.BrowserView) {
 }
 
 func TestConsoleFlood(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{})
 	r.open("hostile.html")
 	before := heap()
@@ -260,7 +259,6 @@ func TestConsoleFlood(t *testing.T) {
 }
 
 func TestNetworkFlood(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{})
 	r.open("hostile.html")
 	before := heap()
@@ -279,7 +277,6 @@ func TestNetworkFlood(t *testing.T) {
 
 // TestEventFloods makes Chromium say as much as a page can have it say.
 func TestEventFloods(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{})
 	r.open("hostile.html")
 	before := heap()
@@ -301,7 +298,6 @@ func TestEventFloods(t *testing.T) {
 }
 
 func TestHugeScriptsAndValues(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{})
 	r.open("hostile.html")
 	before := heap()
@@ -328,7 +324,6 @@ func TestHugeScriptsAndValues(t *testing.T) {
 }
 
 func TestMonstrousDocuments(t *testing.T) {
-	t.Parallel()
 	r := start(t, Options{})
 	for _, script := range []string{fmt.Sprintf(`nest(%d)`, soaktest.Of(10_000)), fmt.Sprintf(`many(%d)`, soaktest.Of(100_000))} {
 		r.open("hostile.html")

@@ -102,30 +102,32 @@ func (l *inputLane) drain(t *testing.T) {
 // TestClicksAtOnce has a person and an agent click at once: no press of one comes between
 // a press and a lift of the other, whose click it would end.
 func TestClicksAtOnce(t *testing.T) {
-	m := newMouse(t)
-	const n = 500
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMouse(t)
+		const n = 500
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range n {
+				if err := m.on.click(t.Context(), 2, 0, input.MouseButtonLeft, 1, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 		for range n {
-			if err := m.on.click(t.Context(), 2, 0, input.MouseButtonLeft, 1, 0); err != nil {
-				t.Error(err)
+			m.click(1)
+			m.drain(t)
+		}
+		wg.Wait()
+		all := m.sent()
+		if len(all) != 4*n {
+			t.Fatalf("%d of %d came", len(all), 4*n)
+		}
+		for i := 0; i < len(all); i += 2 {
+			if x := all[i][len(all[i])-1:]; all[i] != "mousePressed "+x || all[i+1] != "mouseReleased "+x {
+				t.Fatalf("%d: %q", i, all[i:i+2])
 			}
 		}
 	})
-	for range n {
-		m.click(1)
-		m.drain(t)
-	}
-	wg.Wait()
-	all := m.sent()
-	if len(all) != 4*n {
-		t.Fatalf("%d of %d came", len(all), 4*n)
-	}
-	for i := 0; i < len(all); i += 2 {
-		if x := all[i][len(all[i])-1:]; all[i] != "mousePressed "+x || all[i+1] != "mouseReleased "+x {
-			t.Fatalf("%d: %q", i, all[i:i+2])
-		}
-	}
 }
 
 // TestTurnWaitsForTheButton has an act wait for a person's button, but not for one that is

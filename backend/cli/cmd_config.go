@@ -292,7 +292,7 @@ func (a *app) configTrust() *cobra.Command {
 	f := configFlags{channelOnly: true}
 	var sum, revoke string
 	cmd := a.settingsJob(&cobra.Command{
-		Use: "trust", Short: "Show what a project's settings file waits to do, and approve it", Args: none,
+		Use: "trust", Short: "Show what a project's settings file, or its own image, waits to do, and approve it", Args: none,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("approve") && !wholeSum.MatchString(sum) {
 				return usagef("--approve needs the whole SHA-256, 64 digits, as “loop config trust” shows it")
@@ -343,7 +343,11 @@ func (a *app) showPending(v bind.SettingsView) {
 	}
 	for _, p := range v.Pending {
 		a.out.styledLine(bold, "%s", p.Path)
-		a.out.line("These fields wait, because they allow more than a project may by itself: %s.", strings.Join(p.Fields, ", "))
+		if slices.Equal(p.Fields, []string{"image"}) {
+			a.out.line("An image of the project's own waits. Its build gets all that is shown, and runs as root outside of the gate.")
+		} else {
+			a.out.line("These fields wait, because they allow more than a project may by itself: %s.", strings.Join(p.Fields, ", "))
+		}
 		for l := range strings.SplitSeq(strings.TrimSuffix(p.Diff, "\n"), "\n") {
 			a.out.styledLine(diffStyles[l[:min(len(l), 1)]], "%s", l)
 		}

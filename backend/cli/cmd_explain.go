@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -23,14 +24,22 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
+// layerPlace names a layer, and the file and line where they are known.
+func layerPlace(layer, path string, line int) string {
+	if line == 0 {
+		return layer
+	}
+	return fmt.Sprintf("%s %s:%d", layer, oneLine(path, 120), line)
+}
+
 func (a *app) explain(why core.Explanation) {
-	rows := [][]string{{"FIELD", "FROM", "VALUE"}}
+	rows := [][]string{{"FIELD", "FROM", "VALUE", "OVERRODE"}}
 	for _, o := range why.Origins {
-		from := o.Layer
-		if o.Line > 0 {
-			from = fmt.Sprintf("%s %s:%d", o.Layer, oneLine(o.Path, 120), o.Line)
+		over := ""
+		if b := o.Overrode; b != nil {
+			over = fmt.Sprintf("%s: %s (%s)", b.Setting, cmp.Or(oneLine(b.Value, 60), "empty"), layerPlace(b.Layer, b.Path, b.Line))
 		}
-		rows = append(rows, []string{o.Field, from, oneLine(o.Value, 120)})
+		rows = append(rows, []string{o.Field, layerPlace(o.Layer, o.Path, o.Line), oneLine(o.Value, 120), over})
 	}
 	a.table(rows)
 	for _, s := range why.Skipped {

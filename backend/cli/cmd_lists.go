@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,20 +46,6 @@ func (a *app) channelsCommand() *cobra.Command {
 	channels.AddCommand(a.job(jsonFlag(&cobra.Command{
 		Use: "search TEXT", Short: "Find channels by name, branch and folder", Args: exactly("the text"),
 	}), a.connectIdle, func(j *job) error { return list(j, channelColumns, "Channels.Search", j.args[0]) }))
+	channels.AddCommand(a.chooseCommand())
 	return channels
-}
-
-var containerColumns = columns[core.Container]{[]string{"CONTAINER", "NAME", "TYPE", "STATUS", "CREATED", "REMOVED AT"},
-	func(c core.Container) []string {
-		gone := ""
-		if !c.RemoveAt.IsZero() {
-			gone = c.RemoveAt.Local().Format(time.TimeOnly)
-		}
-		id := c.ID[:min(len(c.ID), 12)] // as engines abbreviate one
-		return []string{string(id), c.Name, string(c.Type), string(c.Status), c.CreatedAt.Local().Format(time.DateTime), gone}
-	}}
-
-func (a *app) psCommand() *cobra.Command {
-	return a.job(jsonFlag(&cobra.Command{Use: "ps", Short: "List the containers that Loop made", Args: none}), a.connectIdle,
-		func(j *job) error { return list(j, containerColumns, "System.ListContainers") })
 }

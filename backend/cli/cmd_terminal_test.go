@@ -229,8 +229,8 @@ func TestTerminalIsLeft(t *testing.T) {
 				go tc.leave(r, typed)
 				for {
 					m, _ := p.hear()
-					if m["type"] == "detach" {
-						p.status(`{"type":"detached","session_id":%q}`, sessionID)
+					if m["type"] == "detach" { // the client waits a moment for the answer, and may be gone
+						_ = p.conn.Write(p.ctx, websocket.MessageText, fmt.Appendf(nil, `{"type":"detached","session_id":%q}`, sessionID))
 					} else if m["type"] != nil {
 						return // the connection has ended
 					}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -212,14 +213,6 @@ func TestLists(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	r.wantIn("out", "c1       a␛[1mb c  working (2 queued)  project  /w\n")
-	r.fake.answers["System.ListContainers"] = []core.Container{{ID: core.ContainerID(strings.Repeat("f", 64)), Name: "loop-x-1", Type: core.TypeAgent, Status: core.ContainerStopped, CreatedAt: time.Now()}}
-	if code := r.run("ps"); code != exitOK {
-		t.Errorf("exit %d", code)
-	}
-	r.wantIn("out", "ffffffffffff  loop-x-1  agent")
-	if code := r.run("ps", "--json"); code != exitOK || !json.Valid(r.out.Bytes()) {
-		t.Errorf("exit %d", code)
-	}
 }
 
 // lineWriter hands out what is written, line by line.
@@ -384,4 +377,41 @@ func TestImageOfBrowsers(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	r.wantIn("err", "no image “other”")
+}
+
+// TestImageOfSandboxes: flags win over the environment, which has OpenClaw's names; they are
+// for these images alone.
+func TestImageOfSandboxes(t *testing.T) {
+	r := newRig(t)
+	r.fake.answers["System.SandboxImageStatus"] = core.ImageStatus{Ref: "openclaw-sandbox:bookworm-slim", State: core.ImageMissing, Note: "It is degraded."}
+	r.fake.answers["System.BuildSandboxImage"] = struct{}{}
+	if code := r.run("image", "status", "sandbox"); code != exitOK || string(r.fake.last["System.SandboxImageStatus"][0]) != `"sandbox"` {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "openclaw-sandbox:bookworm-slim: missing: “loop image build sandbox” builds it")
+	r.wantIn("out", "It is degraded.")
+	for name, v := range map[string]string{
+		"BASE_IMAGE": "base:1", "TARGET_IMAGE": "of-env:1", "PACKAGES": "curl  git", "INSTALL_PNPM": "0", "INSTALL_BUN": "0", "INSTALL_BREW": "0",
+		"FINAL_USER": "me",
+	} {
+		r.env[name] = v
+	}
+	if code := r.run("image", "build", "sandbox-common", "--target-image", "of-flag:1", "--install-bun=1"); code != exitOK {
+		t.Errorf("exit %d: %s", code, r.err.String())
+	}
+	r.wantIn("out", "The sandbox-common image is ready.")
+	var got core.SandboxImage
+	if err := json.Unmarshal(r.fake.last["System.BuildSandboxImage"][0], &got); err != nil {
+		t.Fatal(err)
+	}
+	want := core.SandboxImage{
+		Kind: "sandbox-common", BaseImage: "base:1", TargetImage: "of-flag:1", Packages: []string{"curl", "git"},
+		InstallPnpm: "0", InstallBun: "1", InstallBrew: "0", FinalUser: "me",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if code := r.run("image", "build", "--packages", "curl"); code != exitUsage || r.fake.called("System.BuildImage") {
+		t.Errorf("flags for the agent image: exit %d", code)
+	}
 }

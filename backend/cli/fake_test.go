@@ -241,7 +241,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context(), now: time.Now}
 	// No test waits for a whole minute.
-	r.times = times{startup: time.Minute, probe: time.Minute, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: time.Minute}
+	r.times = times{startup: time.Minute, probe: time.Minute, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: time.Minute, log: time.Millisecond}
 	r.fake.prompt = ends(core.RunDone, nil)
 	r.deps = Deps{Version: "1.2.3", Home: r.home, Open: func(context.Context) (Core, error) {
 		r.fake.mu.Lock()

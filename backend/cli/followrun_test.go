@@ -322,6 +322,8 @@ func TestRunSaysWhyItWaits(t *testing.T) {
 		{Reason: core.WaitPlan, QuestionID: "q2"}, {},
 	}
 	r := newRig(t)
+	// Every reading of the timeline is one step of the script: none may come of a silence.
+	r.times.first, r.times.quiet = time.Hour, time.Hour
 	waitsFor(r, waits...)
 	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
 		t.Fatal(code, r.err.String())

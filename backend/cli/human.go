@@ -268,7 +268,11 @@ func (h *human) image(s core.ImageStatus) {
 		return
 	}
 	h.build = s.Step
-	h.err.styledLine(dim, "Building the agent image (%d %%): %s", int(s.Progress*100), oneLine(s.Step, maxLine))
+	what := "the agent image"
+	if strings.HasPrefix(s.Ref, "loop-project-") {
+		what = "the project's own image"
+	}
+	h.err.styledLine(dim, "Building %s (%d %%): %s", what, int(s.Progress*100), oneLine(s.Step, maxLine))
 }
 
 func (h *human) result(run core.Run) {

@@ -78,6 +78,7 @@ type times struct {
 	quiet    time.Duration // the same, later in a run
 	reattach time.Duration // between tries to follow events again
 	stopping time.Duration // for a run to end after SIGTERM
+	log      time.Duration // between looks at a log that is followed
 }
 
 func init() {
@@ -92,7 +93,7 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 		deps.Env = os.LookupEnv
 	}
 	a := &app{deps: deps, in: stdio.In, now: time.Now, times: times{startup: 15 * time.Second, probe: 3 * time.Second,
-		first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second}}
+		first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second, log: time.Second}}
 	a.screen = func() (screen, error) { return openScreen(stdio.In, stdio.Out) }
 	if isTerminal(stdio.In) && isTerminal(stdio.Out) {
 		a.editor = func(ctx context.Context, file string) error { return editFile(ctx, stdio, deps.Env, file) }
@@ -142,7 +143,9 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
-		a.authCommand(), a.explainCommand(), a.recreateCommand(), a.configCommand(), a.gateCommand(), a.versionCommand(), a.demoModelCommand())
+		a.agentsCommand(), a.authCommand(), a.setupCommand(), a.explainCommand(), a.recreateCommand(), a.stopCommand(),
+		a.workspaceCommand(), a.filesCommand(), a.inspectCommand(), a.logsCommand(), a.removeCommand(), a.pruneCommand(),
+		a.configCommand(), a.gateCommand(), a.versionCommand(), a.demoModelCommand())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Run, help.RunE = nil, showHelp

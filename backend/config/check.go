@@ -29,7 +29,7 @@ func inRange(f Field, x float64) error {
 // checkText looks at a text, or at one entry of a list (see wrongError).
 func checkText(f Field, s string, entry int) error {
 	bad := func(msg, remedy string) error { return &wrongError{msg, remedy, entry} }
-	if strings.ContainsFunc(s, unicode.IsControl) {
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && (f.check != "script" || r != '\n' && r != '\t') }) {
 		return bad("contains a control character, such as a line break or a NUL byte", "Remove it.")
 	}
 	if f.OneOf != nil && !slices.Contains(f.OneOf, s) {
@@ -85,6 +85,10 @@ func checkText(f Field, s string, entry int) error {
 		u, err := url.Parse(s)
 		if err != nil || !slices.Contains([]string{"unix", "tcp", "npipe", "ssh", "http", "https"}, u.Scheme) {
 			return bad("must be the address of a container engine", "Write it like unix:///var/run/docker.sock.")
+		}
+	default:
+		if form, ok := agentForms[f.check]; ok && !form.fits(s) {
+			return bad(form.msg, form.remedy)
 		}
 	}
 	return nil

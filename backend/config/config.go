@@ -31,17 +31,30 @@ type Config struct {
 
 	ContainerImage          string `json:"container_image" default:"\"loop-agent:latest\"" project:"trust" check:"filled"`
 	ContainerImageAutobuild bool   `json:"container_image_autobuild" default:"true" project:"never"`
+	ContainerImageBare      bool   `json:"container_image_bare" project:"never"`
 	ContainerTimeoutSec     int    `json:"container_timeout_sec" default:"3600" min:"1" max:"604800" unit:"seconds" project:"tighten"`
 	// With 1024 MiB agents ran out of memory in practice. The pids, which are threads
 	// too, are four times what the single-purpose agent container of the NanoClaw fork
 	// has: a compiler or test runner for each CPU brings tens of threads, and a fork bomb
 	// is still stopped long before the usual kernel limit of 32768.
 	ContainerMemoryMB     int     `json:"container_memory_mb" default:"2048" min:"256" max:"4194304" unit:"MiB" project:"tighten"`
-	ContainerCPUs         float64 `json:"container_cpus" default:"1.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
+	ContainerCPUs         float64 `json:"container_cpus" default:"2.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
 	ContainerPids         int     `json:"container_pids" default:"2048" min:"32" max:"4194304" project:"tighten"`
 	ContainerKeepAliveSec int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
-	ContainerScope        string  `json:"container_scope" default:"\"session\"" oneof:"session,run" project:"tighten"`
+	ContainerScope        string  `json:"container_scope" default:"\"session\"" oneof:"shared,agent,session,run" project:"tighten"`
+	WorkspaceLayout       string  `json:"workspace_layout" default:"\"mirror\"" oneof:"mirror,workspace" project:"trust"`
+	WorkspaceAccess       string  `json:"workspace_access" oneof:",rw,ro,none" project:"tighten"`
 	ContainerNetwork      string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
+	// A day and a week are OpenClaw's. An hour or a day is as fine as anybody needs.
+	ContainerIdleHours  int `json:"container_idle_hours" default:"24" min:"0" max:"8760" unit:"hours" project:"tighten" zero:"never"`
+	ContainerMaxAgeDays int `json:"container_max_age_days" default:"7" min:"0" max:"365" unit:"days" project:"tighten" zero:"never"`
+
+	// 0 is by the engine's memory.
+	ContainerWarmMax int `json:"container_warm_max" default:"0" min:"0" max:"1000" project:"never"`
+
+	OnAppExit string `json:"on_app_exit" default:"\"keep\"" oneof:"keep,stop,remove" project:"never"`
+
+	Agents Agents `json:"agents"`
 
 	ImageTools ImageTools `json:"image_tools"`
 
@@ -55,6 +68,9 @@ type Config struct {
 	Envs          map[string]any `json:"envs" merge:"by key" project:"trust"`
 	InheritEnvs   []string       `json:"inherit_envs" merge:"append" project:"trust"`
 	Proxies       Proxies        `json:"proxies"`
+
+	ClaudeSetup      string   `json:"claude_setup" oneof:",none,read" project:"tighten"`
+	ClaudeSetupAllow []string `json:"claude_setup_allow" merge:"replace" project:"never" check:"filled"`
 
 	MCP MCP `json:"mcp"`
 
@@ -197,6 +213,11 @@ func (c Config) KeepAlive() time.Duration {
 		return -1
 	}
 	return time.Duration(c.ContainerKeepAliveSec) * time.Second
+}
+
+// ContainerLife is how long a shared container that nobody holds goes on.
+func (c Config) ContainerLife() core.Life {
+	return core.Life{Idle: time.Duration(c.ContainerIdleHours) * time.Hour, Age: time.Duration(c.ContainerMaxAgeDays) * 24 * time.Hour}
 }
 
 // String names the fields that differ from the defaults. Their values stay out of

@@ -12,14 +12,32 @@ var docs = map[string]string{
 	"claude_batch_disallowed_tools": "Tools that make no sense in a run that ends.",
 	"claude_retry":                  "What is tried again inside one run.",
 	"container_image":               "Image of agent containers.",
-	"container_image_autobuild":     "Build the image when it is missing or older than this Loop.",
-	"container_timeout_sec":         "Longest time a run may take.",
-	"container_memory_mb":           "Memory limit of a container.",
-	"container_cpus":                "CPU limit of a container.",
-	"container_pids":                "Limit on processes and threads of a container. For the gate, each program takes about 20.",
-	"container_keep_alive_sec":      "How long a stopped container can still be looked at, and that of a plan waits for its approval.",
+	"container_image_autobuild":     "Build the image when it is missing or older than this Loop, and pull another that is missing.",
+	"container_image_bare": "Where openclaw-sandbox:bookworm-slim is missing, make one that is Debian with Claude Code alone. It is " +
+		"degraded: git, python3 and other tools are missing.",
+	"container_timeout_sec": "Longest time a run may take.",
+	"container_memory_mb":   "Memory limit of a container.",
+	"container_cpus": "CPU limit of a container. Claude Code uses two while it starts: with 1 the engine holds it back, and the first " +
+		"answer comes a sixth later.",
+	"container_pids":           "Limit on processes and threads of a container. For the gate, each program takes about 20.",
+	"container_keep_alive_sec": "How long a stopped container can still be looked at, and that of a plan waits for its approval.",
 	"container_scope": "Who shares a container. session: the runs and terminals of a channel, one after another and side by side; " +
-		"it stays warm between them. run: each run has a container of its own, which ends with it.",
+		"it stays warm between them. run: each run has a container of its own, which ends with it. agent: a project and its threads. " +
+		"shared: all channels whose projects have no settings of their own; each sees the others' folders.",
+	"workspace_layout": "Where agents find the channel's folder. mirror: under the path that it has on this computer. " +
+		"workspace: at /workspace.",
+	"workspace_access": "What agents may do with the channel's folder; empty is rw in the layout mirror and none in workspace. " +
+		"rw: they work in it. ro: they can only read it. none: they do not see it, and work in a copy of their own, " +
+		"into which AGENTS.md and the like are copied once.",
+	"container_idle_hours": "Ends a shared container that nobody holds or has used for so long; 0 never does. It counts for containers " +
+		"that are made from then on.",
+	"container_max_age_days": "Ends a shared container of this age once nobody holds it; 0 never does. It counts for containers that are " +
+		"made from then on.",
+	"container_warm_max": "Most shared containers that go on while nobody holds them; the one that was idle for longest is stopped " +
+		"first, and the next run starts it again. 0 is as many as take half of the engine's memory by their limits, and at least two.",
+	"on_app_exit": "What becomes of containers that nobody holds when Loop ends. keep: they go on, and one that no Loop has visited for " +
+		"half an hour and in which nothing runs ends by itself. stop: they are stopped, and the next run starts them again. remove: they " +
+		"are removed. Runs and terminals go on in any case.",
 	"container_network": "bridge, none, or the name of a network of the engine.",
 	"inherit_mounts":    "false drops the mounts of the layers before. For a project's own file.",
 	"mounts": "host:container[:mode] strings; a source without slashes is a named volume. In a project's file a relative source starts " +
@@ -29,6 +47,10 @@ var docs = map[string]string{
 	"envs":       "Environment variables of containers. A leading ~ is the home directory; null removes one.",
 	"inherit_envs": "Names of this computer's environment variables that containers get as they are here; a name that ends in * takes all " +
 		"that begin like it. Those of credentials are left out.",
+	"claude_setup": "Your own Claude Code set-up (~/.claude: CLAUDE.md, skills, agents, commands and some settings). read: agents get " +
+		"copies of it. none: nothing of it. Empty is none, and the window asks once.",
+	"claude_setup_allow": "What of that set-up runs programs or sets variables, and may come along: hooks, statusLine, env:NAME, mcp:NAME, " +
+		"plugin:NAME.",
 	"proxies":              "Proxies of containers.",
 	"mcp":                  "Tools of the agent from other programs.",
 	"api_addr":             "Address of the local listener, host:port on this computer only; empty takes a free port.",
@@ -52,6 +74,9 @@ var docs = map[string]string{
 		"you started, with what you are signed in to and all that this computer reaches (docs/limits.md).",
 	"browser.host_profile": "Folder of that Chrome's profile, as --user-data-dir or chrome://version says it; empty looks in " +
 		"the usual folders of Chrome, Chromium, Edge and Brave.",
+	"agents":               "Templates of containers for agents.",
+	"agents.defaults":      "What counts for every agent.",
+	"agents.list":          "Agents of their own: {id, name, sandbox}, with what differs from agents.defaults.",
 	"image_tools":          "Programs in Loop's own image; a change rebuilds it before the next container.",
 	"font_sizes":           "Text sizes of the window.",
 	"terminal":             "Terminals.",

@@ -49,13 +49,24 @@ type Effective struct {
 	Problems []core.SettingsProblem // of the project files
 	Pending  []core.SettingsPending
 	Approved []string // paths of the project files that are trusted as they are
+	// AgentID is the agent that the directory's channel belongs to, and Template what the
+	// settings say of it beyond what Config has.
+	AgentID  string
+	Template AgentTemplate
+	Notices  []string // what of the settings does not count, in sentences
+	// Child is the project's own image, which agents have in the place of ContainerImage; nil
+	// without one that is approved. Its name is not set.
+	Child *core.ProjectImage
+	// overrode has, by setting, what the value that counts took the place of.
+	overrode map[string]*core.OverriddenSetting
 	// Err says that a file cannot be used. Nothing may be run then: it may have
 	// said “network none”.
 	Err error
 }
 
 // Waiting says, in sentences, what of the project's settings is left out of a run.
-func (e Effective) Waiting() (notices []string) {
+func (e Effective) Waiting() []string {
+	notices := slices.Concat(e.Notices, e.AgentNotices())
 	for _, p := range e.Pending {
 		notices = append(notices, fmt.Sprintf(
 			"%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.",
@@ -69,21 +80,31 @@ func (e Effective) Waiting() (notices []string) {
 // project at parentDir. A project's file may loosen a field only where trust knows
 // the file. ForDir reads the files each time and keeps nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
-	e := Effective{Config: global.Config, Origins: map[string]core.SettingsOrigin{}}
+	return ForChannel(global, trust, core.ChannelChoices{}, dir, parentDir)
+}
+
+// ForChannel is ForDir with what the person chose for the channel. What the settings say of
+// its agent comes over the global settings and below those of the project; the rest comes
+// over all files.
+func ForChannel(global Snapshot, trust *Trust, chosen core.ChannelChoices, dir, parentDir string) Effective {
+	e := Effective{Config: global.Config, Origins: map[string]core.SettingsOrigin{}, overrode: map[string]*core.OverriddenSetting{}}
 	e.Layers = []Layer{{Name: core.LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}
 	e.global(global)
 	if global.Err != nil && !global.Good {
 		e.Err = global.Err
 	}
-	if dir == "" {
-		return e
-	}
-	if parentDir != "" && parentDir != dir {
+	e.agent(global, chosen.AgentID)
+	switch {
+	case dir == "":
+	case parentDir != "" && parentDir != dir:
 		e.project(trust, parentDir, "", dir, core.LayerProject)
 		e.project(trust, dir, parentDir, dir, core.LayerWorktree)
-	} else {
+	default:
 		e.project(trust, dir, "", dir, core.LayerProject)
 	}
+	e.chosen(chosen)
+	e.image(trust, dir, parentDir)
+	e.ownContainer(chosen)
 	return e
 }
 
@@ -93,6 +114,7 @@ func (e *Effective) global(global Snapshot) {
 		o := core.SettingsOrigin{Layer: core.LayerBuiltin}
 		if global.doc.has(f.Name) || global.doc == nil && !same(f.in(&def), f.in(&e.Config)) {
 			o = global.doc.origin(core.LayerGlobal, global.Path, f.Name)
+			e.overrides(f, &def, &e.Config, core.SettingsOrigin{Layer: core.LayerBuiltin})
 		}
 		e.Origins[f.Name] = o
 		for _, en := range entries(f, &e.Config) {
@@ -136,6 +158,7 @@ func (e *Effective) project(trust *Trust, dir, parent, at, name string) {
 			waiting = append(waiting, f.Name)
 			continue
 		}
+		e.overrides(f, &e.Config, &doc.config, e.Origins[f.Name])
 		e.apply(f, doc, next)
 		e.trace(f, name, doc)
 		layer.has[f.Name] = true
@@ -203,6 +226,7 @@ func (e *Effective) trace(f Field, layer string, doc *document) {
 // prune forgets the entries of a list that was replaced.
 func (e *Effective) prune(field string) {
 	maps.DeleteFunc(e.Origins, func(name string, _ core.SettingsOrigin) bool { return strings.HasPrefix(name, field+"[") })
+	maps.DeleteFunc(e.overrode, func(name string, _ *core.OverriddenSetting) bool { return strings.HasPrefix(name, field+"[") })
 }
 
 // origin is the place of a name that the file gives a value to. A document that is

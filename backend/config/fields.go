@@ -27,6 +27,7 @@ type Field struct {
 
 	path  []int // from Config
 	check string
+	never bool // 0 is no limit at all
 	only  bool // for project files; it does nothing in the global one
 	typ   reflect.Type
 }
@@ -100,9 +101,10 @@ func fieldsOf(t reflect.Type, prefix string, path []int) (out []Field) {
 		tag, name := sf.Tag.Get, prefix+sf.Tag.Get("json")
 		f := Field{
 			Name: name, Kind: kinds[sf.Type.Kind()][0],
-			Default: cmp.Or(tag("default"), longDefaults[name]), Min: tag("min"), Max: tag("max"), Unit: tag("unit"), Doc: docs[name],
+			Default: cmp.Or(tag("default"), longDefaults[name]), Min: tag("min"), Max: tag("max"), Unit: tag("unit"),
+			Doc:    cmp.Or(docs[name], agentDocs[strings.TrimPrefix(name, agentDefaults)]),
 			Secret: sf.Type == reflect.TypeFor[Secret](), Restart: tag("applies") == "restart", Project: Permission(tag("project")),
-			path: slices.Concat(path, sf.Index), check: tag("check"), only: tag("only") == "project", typ: sf.Type,
+			path: slices.Concat(path, sf.Index), check: tag("check"), only: tag("only") == "project", never: tag("zero") == "never", typ: sf.Type,
 		}
 		if isRules(sf.Type) {
 			f.Kind = "a list of rules"

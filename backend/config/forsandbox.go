@@ -14,8 +14,15 @@ const TransportTCP = "tcp"
 // Container lists the settings that make a container, each with its origin.
 func (e Effective) Container() sandbox.Settings {
 	c, s := e.Config, sandbox.Settings{}
-	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: core.SettingsOrigin{Layer: core.LayerBuiltin}}
+	s.Layout = made(e, "workspace_layout", c.WorkspaceLayout)
+	s.Access = made(e, "workspace_access", c.WorkspaceAccess)
+	if s.Access.Value == "" {
+		s.Access = sandbox.Setting[string]{Value: sandbox.DefaultAccess(s.Layout.Value), From: core.SettingsOrigin{Layer: core.LayerBuiltin}}
+	}
+	e.agentContainer(&s)
 	s.Scope = made(e, "container_scope", c.ContainerScope)
+	life := c.ContainerLife()
+	s.Idle, s.MaxAge = made(e, "container_idle_hours", life.Idle), made(e, "container_max_age_days", life.Age)
 	s.Image = made(e, "container_image", c.ContainerImage)
 	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
 	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)
@@ -51,7 +58,7 @@ func (e Effective) BrowserContainer() sandbox.BrowserSettings {
 }
 
 func made[T any](e Effective, name string, v T) sandbox.Setting[T] {
-	return sandbox.Setting[T]{Value: v, From: e.Origins[name]}
+	return sandbox.Setting[T]{Value: v, From: e.origin(name)}
 }
 
 func (e Effective) list(field string, texts []string) (out []sandbox.Setting[string]) {

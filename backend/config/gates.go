@@ -61,7 +61,7 @@ var decisions = []string{string(policy.Allow), string(policy.Approve), string(po
 
 // isRules says that a field is a list of rules.
 func isRules(t reflect.Type) bool {
-	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t != reflect.TypeFor[[]Agent]()
 }
 
 // rules reads a list of rules, strictly: a name that nobody knows may be a slip that

@@ -18,7 +18,7 @@ import (
 
 func TestDefaults(t *testing.T) {
 	c := Defaults()
-	if c.ContainerMemoryMB != 2048 || c.ContainerCPUs != 1 || c.ContainerKeepAliveSec != 300 || c.ContainerNetwork != "bridge" || c.ClaudeBinPath != "claude" ||
+	if c.ContainerMemoryMB != 2048 || c.ContainerCPUs != 2 || c.ContainerKeepAliveSec != 300 || c.ContainerNetwork != "bridge" || c.ClaudeBinPath != "claude" ||
 		c.ContainerImage != "loop-agent:latest" || !c.ContainerImageAutobuild || c.ContainerTimeoutSec != 3600 || c.FontSizes.Sidebar != 12 || c.LogLevel != "info" {
 		t.Errorf("defaults %+v", c)
 	}
@@ -164,7 +164,7 @@ func TestProblems(t *testing.T) {
 	}
 	// One wrong field leaves the others as they are.
 	c, problems, err := Parse("c", []byte(`{"unknown": 1, "container_cpus": "x", "container_memory_mb": 512}`))
-	if err == nil || len(problems) != 2 || c.ContainerMemoryMB != 512 || c.ContainerCPUs != 1 {
+	if err == nil || len(problems) != 2 || c.ContainerMemoryMB != 512 || c.ContainerCPUs != 2 {
 		t.Errorf("%v %v %v", c, problems, err)
 	}
 	if _, problems, _ := Parse("c", []byte("{"+strings.Repeat(`"x":1,`, 5000)+"}")); len(problems) > maxProblems+1 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"loop/backend/sandbox"
 )
 
 // joined is the value of f when doc's joins base's. The result shares nothing with
@@ -16,7 +18,7 @@ func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
 	old, now := f.in(base), f.in(doc)
 	switch f.Merge {
 	case MergeTarget:
-		return reflect.ValueOf(joinMounts(base.Mounts, doc.Mounts))
+		return reflect.ValueOf(joinMounts(texts(old), texts(now)))
 	case MergeKey:
 		out := reflect.MakeMap(now.Type())
 		for _, m := range []reflect.Value{old, now} {
@@ -102,6 +104,9 @@ func tightens(f Field, old, now reflect.Value) bool {
 	case reflect.Bool: // browser_enabled: less is off
 		return old.Bool() || !now.Bool()
 	case reflect.Int:
+		if f.never && (old.Int() == 0 || now.Int() == 0) {
+			return old.Int() == 0
+		}
 		return cmp.Compare(now.Int(), old.Int()) <= 0
 	case reflect.Float64:
 		return cmp.Compare(now.Float(), old.Float()) <= 0
@@ -109,7 +114,13 @@ func tightens(f Field, old, now reflect.Value) bool {
 		if f.Name == "gates.agentgate.default_decision" {
 			return slices.Index(decisions, now.String()) >= slices.Index(decisions, old.String())
 		}
-		return slices.Contains([]string{networkNone, scopeRun}, now.String()) // container_network, container_scope
+		if f.Name == "container_scope" {
+			return slices.Index(scopes, now.String()) >= slices.Index(scopes, old.String())
+		}
+		if f.Name == "workspace_access" {
+			return slices.Index(accesses, now.String()) >= slices.Index(accesses, old.String())
+		}
+		return now.String() == networkNone // container_network, claude_setup
 	case reflect.Slice: // tools that are taken away, and rules, which make nothing looser
 		return f.Merge == MergeAppend
 	}
@@ -119,8 +130,12 @@ func tightens(f Field, old, now reflect.Value) bool {
 // networkNone is the network of a container without one.
 const networkNone = "none"
 
-// scopeRun is the scope of containers that serve one run.
-const scopeRun = "run"
+// scopes are those of containers, the widest first.
+var scopes = []string{sandbox.ScopeShared, sandbox.ScopeAgent, sandbox.ScopeSession, sandbox.ScopeRun}
+
+// accesses are those to a channel's folder, the widest first. What layout they are for is
+// not known here: without one it may be all.
+var accesses = []string{"", sandbox.AccessRW, sandbox.AccessRO, sandbox.AccessNone}
 
 // entry is one element of a list or an object, under the name that Origins has
 // for it, and the name under which a document keeps its place.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -209,4 +210,24 @@ func homeDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return home
+}
+
+// TestNeverIsLoosest: where 0 is no limit, it is looser than every number.
+func TestNeverIsLoosest(t *testing.T) {
+	for _, f := range Leaves() {
+		if f.never == (f.Name != "container_idle_hours" && f.Name != "container_max_age_days") {
+			t.Errorf("%s: 0 is no limit: %v", f.Name, f.never)
+		}
+		if !f.never {
+			continue
+		}
+		for _, c := range []struct {
+			old, now int
+			want     bool
+		}{{0, 0, true}, {0, 5, true}, {5, 0, false}, {5, 5, true}, {5, 4, true}, {5, 6, false}} {
+			if got := tightens(f, reflect.ValueOf(c.old), reflect.ValueOf(c.now)); got != c.want {
+				t.Errorf("%s: from %d to %d is as strict: %v", f.Name, c.old, c.now, got)
+			}
+		}
+	}
 }

@@ -59,6 +59,15 @@ func property(f Field) map[string]any {
 	if isRules(f.typ) {
 		p["items"] = ruleSchema(f.typ.Elem())
 	}
+	if f.typ == reflect.TypeFor[[]Agent]() {
+		text := map[string]any{"type": "string"}
+		entry := properties(agentFields())
+		entry["id"], entry["name"] = map[string]any{"type": "string", "pattern": agentID.String()}, text
+		p["items"] = object(entry)
+	}
+	if f.check == "ulimits" {
+		p["propertyNames"] = map[string]any{"enum": ulimitNames}
+	}
 	if f.typ == reflect.TypeFor[map[string]MCPServer]() {
 		texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 		p["propertyNames"] = map[string]any{"pattern": serverName.String()}

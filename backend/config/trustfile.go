@@ -24,7 +24,7 @@ const TrustFileName = "project-trust.json"
 // the usual one, are more than a person approves by reading.
 const maxTrust = 64 << 20
 
-// Trust remembers which settings files of projects a person approved: for each
+// Trust remembers which settings files, and which images, of projects a person approved: for each
 // directory the SHA-256 of the file, so that one changed byte asks again, and
 // its text without credentials, for the diff. The zero value trusts nothing. All
 // methods may be called from any goroutine.
@@ -150,7 +150,7 @@ func (t *Trust) diff(dir, sum string, doc *document) string {
 	return d
 }
 
-// Approve trusts the settings file of a project as it is, provided that it still has
+// Approve trusts the settings file or the image of a project as it is, provided that it still has
 // the SHA-256 sum of the text that the person was shown. A file that has changed is
 // ErrConflict.
 func (t *Trust) Approve(f File, sum string) error {
@@ -160,16 +160,19 @@ func (t *Trust) Approve(f File, sum string) error {
 	}
 	if sumOf(data) != sum {
 		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", f.Path, core.ErrConflict),
-			"The project's settings file has changed since it was shown.", "Look at it again.")
+			"The project's file has changed since it was shown.", "Look at it again.")
+	}
+	if f.image {
+		return t.put(f.key(), &trusted{SHA256: sum, Text: string(data), ApprovedAt: t.now().UTC()})
 	}
 	if err := failure(decode(f.Path, data).problems); err != nil {
 		return err
 	}
-	return t.put(f.dir, t.approval(f.Path, data))
+	return t.put(f.key(), t.approval(f.Path, data))
 }
 
 // Revoke takes an approval back; one that is not there is no error.
-func (t *Trust) Revoke(f File) error { return t.put(f.dir, nil) }
+func (t *Trust) Revoke(f File) error { return t.put(f.key(), nil) }
 
 func (t *Trust) put(dir string, e *trusted) error {
 	t.mu.Lock()

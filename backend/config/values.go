@@ -104,6 +104,8 @@ func (doc *document) object(plain []byte, fields []Field, obj *hujson.Object, pr
 			parts, _ := m.Value.Value.(*hujson.Object) // its kind says so
 			doc.object(plain, fields[n].Parts, parts, name+".")
 		case m.Value.Value.Kind() == 'n': // null is “not set”
+		case fields[n].typ == reflect.TypeFor[[]Agent]():
+			doc.agents(plain, fields[n], m)
 		default:
 			doc.member(fields[n], m, plain[m.Value.StartOffset:m.Value.EndOffset])
 		}
@@ -244,6 +246,10 @@ func checkValue(f Field, v reflect.Value) error {
 	case reflect.Map:
 		if modes, ok := v.Interface().(map[string]string); ok && f.check == "modes" {
 			return checkModes(modes)
+		}
+		if limits, ok := v.Interface().(map[string]any); ok && f.check == "ulimits" {
+			_, err := Ulimits(limits)
+			return err
 		}
 	case reflect.Slice:
 		for i, s := range texts(v) {

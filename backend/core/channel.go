@@ -34,6 +34,8 @@ type Channel struct {
 	// StateID names the channel whose Claude folder this one uses; empty is its
 	// own. See StateOwner.
 	StateID ChannelID `json:"-"`
+	// Choices are what the person chose for the channel alone.
+	Choices ChannelChoices `json:"choices,omitzero"`
 	// Branch is the branch that a worktree channel was made for.
 	Branch string `json:"branch,omitempty"`
 	// ParentDir is the main worktree of a worktree channel.
@@ -43,6 +45,32 @@ type Channel struct {
 	Context   Context   `json:"context,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// ChannelChoices are settings of one channel, over those of files. An empty one leaves the
+// choice to them.
+type ChannelChoices struct {
+	// AgentID is the agent of the settings that the channel belongs to. Threads have their
+	// parent's.
+	AgentID   string   `json:"agent_id,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Effort    string   `json:"effort,omitempty"`
+	ExtraDirs []string `json:"extra_dirs,omitempty"` // further folders to work in, absolute
+	// ClaudeSetup is read or none: whether agents have copies of the person's own Claude
+	// set-up. Threads have their parent's, because they share its Claude folder.
+	ClaudeSetup string `json:"claude_setup,omitempty"`
+}
+
+// MaxChannelDirs bounds the further folders of one channel.
+const MaxChannelDirs = 50
+
+// AgentChoice is an agent of the settings, to which channels can belong.
+type AgentChoice struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // as it is shown; empty is the id
+}
+
+// Main reports whether the channel is the main session of its agent: a project's own.
+func (c Channel) Main() bool { return c.Kind == KindProject }
 
 // Session returns the session that a run resumes.
 func (c Channel) Session(demo bool) SessionID {
@@ -95,6 +123,7 @@ type ChannelView struct {
 	LastEventID  int64        `json:"last_event_id"`
 	LastError    *Failure     `json:"last_error,omitempty"`
 	BrowserHeld  bool         `json:"browser_held,omitempty"` // the person drives its browser, and an agent waits for that
+	OnHost       bool         `json:"on_host,omitempty"`      // what a person prompts works on this computer itself, without a container
 }
 
 // View is the channel as its runs stand: the rule for the state that the page, the

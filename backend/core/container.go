@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ContainerStatus says how a container stands in the registry.
 type ContainerStatus string
@@ -31,7 +34,9 @@ const (
 	LabelScope   = "loop-scope"
 	LabelHash    = "loop-hash"
 	LabelSpec    = "loop-spec" // version of the spec's shape
-	LabelRun     = "loop-run"
+	// LabelBareImage is on an image that has Debian and the agent CLI and nothing else.
+	LabelBareImage = "loop.bare"
+	LabelRun       = "loop-run"
 )
 
 // ContainerKey is the key of Loop's record of a container. The engine's id and the
@@ -57,9 +62,34 @@ type Container struct {
 	// LastUsedAt is when somebody last began to hold it, typed into it or gave it back.
 	LastUsedAt time.Time `json:"last_used_at,omitzero"`
 	Fixed      string    `json:"-"` // the spec's
+	Life       Life      `json:"-"` // the spec's, and so by the settings when it was made
+	Memory     int64     `json:"-"` // its limit when it was made, in bytes; 0 is not known
+	// Why says in a clause why the container ends, has stopped, or was made anew; empty
+	// where there is nothing to say.
+	Why string `json:"why,omitempty"`
 	// Rights is a digest of the credentials that programs in it may have had.
 	Rights string `json:"-"`
 }
+
+// Wide reports whether a container that takes new work has that of several channels: its
+// scope is an agent's, or that of all.
+func (c Container) Wide() bool { return c.Scope == "shared" || strings.HasPrefix(c.Scope, "agent:") }
+
+// Life is how long a container of a scope goes on while nobody holds it; zero is for ever.
+type Life struct {
+	Idle time.Duration `json:"idle,omitempty"` // since its last use
+	Age  time.Duration `json:"age,omitempty"`  // since it was made
+}
+
+// hostPrefix begins what stands in the place of a container's id for a run that works on
+// this computer itself. No engine makes such an id.
+const hostPrefix = "host:"
+
+// HostPlace stands for the container of a run that has none.
+func HostPlace(run RunID) ContainerID { return ContainerID(hostPrefix + string(run)) }
+
+// OnHost reports whether the id stands for this computer itself.
+func (id ContainerID) OnHost() bool { return strings.HasPrefix(string(id), hostPrefix) }
 
 // HotWindow is how long after its last use a container keeps what was changed in the
 // settings since it was made; the original's.
@@ -80,6 +110,9 @@ type ContainerFacts struct {
 	Limits    Limits // known to Inspect only; a zero field is no limit
 	// Mounts are known to Inspect only, as they were asked for, without their kinds.
 	Mounts []Mount
+	// Networks are known to Inspect only: the names of those that it is on, or will be once
+	// it runs.
+	Networks []string
 }
 
 // EngineStatus is what the status bar and doctor show of the engine.
@@ -195,9 +228,12 @@ const (
 // Holder is one that needs a container: a run by its id, a terminal by its id, a
 // person, a browser and a prompt by the channel. The ids of git and set-up are random.
 type Holder struct {
-	Kind HolderKind
-	ID   string
+	Kind HolderKind `json:"kind"`
+	ID   string     `json:"id"`
 }
+
+// String names the holder for a person.
+func (h Holder) String() string { return string(h.Kind) + " " + h.ID }
 
 // Lease says that a holder needs a container.
 type Lease struct {

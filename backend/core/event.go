@@ -215,6 +215,8 @@ type Status struct {
 	MsgID          string `json:"msg_id,omitempty"`
 	Trigger        string `json:"trigger,omitempty"`
 	TriggerContent string `json:"trigger_content,omitempty"`
+	// OnHost says that the run works on this computer itself, without a container.
+	OnHost bool `json:"on_host,omitempty"`
 	Usage
 }
 

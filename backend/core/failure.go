@@ -19,7 +19,9 @@ const (
 	CodeEngineDenied    Code = "engine_permission" // it is there but refuses this user
 	CodeEngineLost      Code = "engine_lost"       // it went away during the work
 	CodeNoImage         Code = "image_missing"
+	CodeNoSandbox       Code = "image_missing:" // before the kind of an image that Loop can build
 	CodeImageBuild      Code = "image_build"
+	CodeSetup           Code = "setup"   // the setupCommand of a container
 	CodeNoLink          Code = "no_link" // no hello from loop init in time
 	CodeDir             Code = "directory"
 	CodeMount           Code = "mount"

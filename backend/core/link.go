@@ -75,6 +75,7 @@ type SpawnInfo struct {
 	Stdio   Stdio
 	Started time.Time
 	Exit    *ExitStatus // nil while it runs
+	Gone    bool        // nothing of its process tree is left; a guest of before never says so
 	OutEnd  int64       // bytes written to stdout (or the PTY) so far
 	ErrEnd  int64
 	Paused  string // why output is held up: "spool full", "disk full"; empty when it is not

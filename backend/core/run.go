@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // RunState is where a run stands. Steps only go down this list; Terminal says
 // which of them end it.
@@ -56,6 +59,24 @@ type Run struct {
 	// WaitsFor is set only in answers about a queued run, and true at that moment.
 	// It is neither stored nor in an event.
 	WaitsFor Wait `json:"waits_for,omitzero"`
+}
+
+// AuthorAgent begins the AuthorID of a run that an agent started; the id of the run or the
+// terminal that did follows.
+const AuthorAgent = "agent:"
+
+// ByAgent reports whether an agent started the run, or one that it continues.
+func (r Run) ByAgent() bool {
+	return r.Trigger == "agent" || strings.HasPrefix(r.AuthorID, AuthorAgent)
+}
+
+// OnHost says whether the run works on this computer itself, where the settings want that. A
+// run that an agent started never does, and one that has begun stays where it is.
+func (r Run) OnHost(wanted bool) bool {
+	if r.ContainerID != "" {
+		return r.ContainerID.OnHost()
+	}
+	return wanted && !r.ByAgent()
 }
 
 // Outcome is the agent's result, and the failure if there was one.

@@ -10,6 +10,10 @@ import (
 const (
 	LayerBuiltin = "built-in"
 	LayerGlobal  = "global"
+	// LayerAgents is what the global file says of every agent, and LayerAgent what it says
+	// of one.
+	LayerAgents = "agents.defaults"
+	LayerAgent  = "agent"
 	// LayerProject and LayerWorktree are files inside a folder that agents write. Only
 	// those of their settings that are in force count.
 	LayerProject  = "project"
@@ -25,6 +29,18 @@ type SettingsOrigin struct {
 	Path  string `json:"path,omitempty"`
 	Line  int    `json:"line,omitempty"`
 	Col   int    `json:"col,omitempty"`
+	// Overrode is set where a container's value is explained; nil where nothing is below, or
+	// what is below is secret or a whole list.
+	Overrode *OverriddenSetting `json:"-"`
+}
+
+// OverriddenSetting is the value below the one that counts, and where it was made.
+type OverriddenSetting struct {
+	Setting string `json:"setting"`
+	Value   string `json:"value"` // in the setting's own unit
+	Layer   string `json:"layer"`
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
 }
 
 // String names the layer, and the file and line where they are known.

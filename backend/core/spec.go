@@ -62,6 +62,15 @@ type Limits struct {
 	MemoryBytes int64   `json:"memory_bytes"`
 	CPUs        float64 `json:"cpus"`
 	Pids        int64   `json:"pids"`
+	// SwapBytes is memory and swap together; 0 leaves it to the engine.
+	SwapBytes int64 `json:"swap_bytes,omitempty"`
+}
+
+// Ulimit bounds each process of a container; -1 is no bound.
+type Ulimit struct {
+	Name string `json:"name"` // as the engine has it, for example nofile
+	Soft int64  `json:"soft"`
+	Hard int64  `json:"hard"`
 }
 
 // Spec is everything the engine needs to make a container. It is data: complete,
@@ -70,12 +79,16 @@ type Spec struct {
 	Name      string        `json:"name"`
 	Type      ContainerType `json:"type"`
 	ChannelID ChannelID     `json:"channel_id"`
-	StateID   ChannelID     `json:"state_id,omitempty"` // whose home and Claude folder it has, when not ChannelID's
+	StateID   ChannelID     `json:"state_id,omitempty"` // whose Claude folder it has, when not ChannelID's
 	RunID     RunID         `json:"run_id,omitempty"`
 	Plan      bool          `json:"plan,omitempty"` // nothing but the channel's state can be written
 	// Scope names those who share the container, for example “session:<channel>”. Without
 	// one it serves whoever it was made for, and ends with it.
-	Scope           string            `json:"scope,omitempty"`
+	Scope string `json:"scope,omitempty"`
+	// Dirs are the folders in the container in which channels work that share it with all
+	// others; WorkDir is that of whoever asks for it.
+	Dirs            []string          `json:"dirs,omitempty"`
+	Life            Life              `json:"life,omitzero"` // with a scope
 	Image           string            `json:"image"`
 	Entrypoint      []string          `json:"entrypoint"`
 	Cmd             []string          `json:"cmd,omitempty"`
@@ -84,6 +97,7 @@ type Spec struct {
 	Mounts          []Mount           `json:"mounts"` // in the order they are mounted
 	Tmpfs           []Tmpfs           `json:"tmpfs"`
 	Copies          []FileCopy        `json:"copies,omitempty"`
+	Seed            WorkspaceSeed     `json:"seed,omitzero"` // empty where the agent works in the folder itself
 	WorkDir         string            `json:"work_dir"`
 	User            string            `json:"user"` // of PID 1; the agent's is Agent
 	Agent           AgentUser         `json:"agent"`
@@ -96,11 +110,31 @@ type Spec struct {
 	Seccomp         string            `json:"seccomp,omitempty"` // the engine's JSON; empty is its own profile
 	Network         string            `json:"network"`
 	ExtraHosts      []string          `json:"extra_hosts,omitempty"`
+	DNS             []string          `json:"dns,omitempty"` // addresses of servers, instead of the engine's
+	Ulimits         []Ulimit          `json:"ulimits,omitempty"`
+	AppArmor        string            `json:"apparmor,omitempty"` // a profile's name; empty is the engine's
+	GPUs            bool              `json:"gpus,omitempty"`     // all of them
 	StopGraceSec    int               `json:"stop_grace_sec"`
+	Setup           ContainerSetup    `json:"setup,omitzero"`
 	Hash            string            `json:"hash"`
 	// Fixed is a hash over what of this may never differ from the settings while the
 	// container takes new work: what it reaches, and whether it is supervised.
 	Fixed string `json:"fixed"`
+}
+
+// ContainerSetup is run once in a container, as root, before anything else is.
+type ContainerSetup struct {
+	Command string `json:"command"`           // for /bin/sh
+	Network string `json:"network,omitempty"` // of the set-up alone; empty is the container's
+	// Dir is a folder of this computer from which loop init takes the command: it is there
+	// for as long as the set-up is to be done, and nobody in the container can put it there.
+	Dir string `json:"dir"`
+}
+
+// WorkspaceSeed is a copy of a folder that the agent works in instead of the folder itself.
+type WorkspaceSeed struct {
+	Original string `json:"original"` // host path
+	Copy     string `json:"copy"`     // host path, of Loop's own
 }
 
 // SkippedMount is a configured mount that is not in the spec, and why.
@@ -117,6 +151,8 @@ type FieldOrigin struct {
 	Layer string `json:"layer"`
 	Path  string `json:"path,omitempty"`
 	Line  int    `json:"line,omitempty"`
+	// Overrode is the setting below; nil as in SettingsOrigin.
+	Overrode *OverriddenSetting `json:"overrode,omitempty"`
 }
 
 // Explanation accompanies a Spec: where each field came from and what was left out.

@@ -232,35 +232,37 @@ func TestTheRightPassphraseOnly(t *testing.T) {
 }
 
 func TestAWorkingKeyringIsPreferred(t *testing.T) {
-	k := newMemory()
-	v, o := vaultIn(t, k)
-	o.Keyring = nil
-	if _, err := New(o).Set(t.Context(), "a", "old, in the file"); err == nil {
-		t.Fatal("white space inside a key was taken")
-	}
-	if _, err := New(o).Set(t.Context(), "a", "old-in-the-file"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := v.Get(t.Context(), "a"); err != nil || got != "old-in-the-file" {
-		t.Fatalf("what an earlier start kept: %v", err)
-	}
-	if where, err := v.Set(t.Context(), "a", "new"); err != nil || where != InKeyring {
-		t.Fatalf("%s, %v", where, err)
-	}
-	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the old one is still in the file")
-	}
-	if where, err := v.Place(t.Context(), "a"); err != nil || where != InKeyring {
-		t.Errorf("%s, %v", where, err)
-	}
-	if _, ok := k.m[probeKind]; ok {
-		t.Error("the probe stayed in the keyring")
-	}
-	// A keyring that worked and refuses now is an error, never “no key”.
-	k.fail = errors.New("locked")
-	if _, err := v.Get(t.Context(), "a"); err == nil || errors.Is(err, core.ErrNotFound) {
-		t.Errorf("locked: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		k := newMemory()
+		v, o := vaultIn(t, k)
+		o.Keyring = nil
+		if _, err := New(o).Set(t.Context(), "a", "old, in the file"); err == nil {
+			t.Fatal("white space inside a key was taken")
+		}
+		if _, err := New(o).Set(t.Context(), "a", "old-in-the-file"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := v.Get(t.Context(), "a"); err != nil || got != "old-in-the-file" {
+			t.Fatalf("what an earlier start kept: %v", err)
+		}
+		if where, err := v.Set(t.Context(), "a", "new"); err != nil || where != InKeyring {
+			t.Fatalf("%s, %v", where, err)
+		}
+		if _, err := os.Stat(filepath.Join(o.Home, FileName)); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("the old one is still in the file")
+		}
+		if where, err := v.Place(t.Context(), "a"); err != nil || where != InKeyring {
+			t.Errorf("%s, %v", where, err)
+		}
+		if _, ok := k.m[probeKind]; ok {
+			t.Error("the probe stayed in the keyring")
+		}
+		// A keyring that worked and refuses now is an error, never “no key”.
+		k.fail = errors.New("locked")
+		if _, err := v.Get(t.Context(), "a"); err == nil || errors.Is(err, core.ErrNotFound) {
+			t.Errorf("locked: %v", err)
+		}
+	})
 }
 
 func TestAKeyringThatDoesNotWorkIsPassedOver(t *testing.T) {
@@ -334,16 +336,18 @@ func TestAKeyringThatComesBack(t *testing.T) {
 // TestFirstQuestionsAtOnce: several callers find out together whether the keyring works.
 func TestFirstQuestionsAtOnce(t *testing.T) {
 	for range 50 {
-		v, _ := vaultIn(t, newMemory())
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				if where, err := v.Preferred(t.Context()); err != nil || where != InKeyring {
-					t.Errorf("%s, %v", where, err)
-				}
-			})
-		}
-		all.Wait()
+		synctest.Test(t, func(t *testing.T) {
+			v, _ := vaultIn(t, newMemory())
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					if where, err := v.Preferred(t.Context()); err != nil || where != InKeyring {
+						t.Errorf("%s, %v", where, err)
+					}
+				})
+			}
+			all.Wait()
+		})
 	}
 }
 

@@ -16,12 +16,14 @@ import (
 	"github.com/gofrs/flock"
 
 	"loop/agentimage"
+	"loop/backend/agentcopy"
 	"loop/backend/api"
 	"loop/backend/bind"
 	"loop/backend/browser"
 	"loop/backend/bus"
 	"loop/backend/callbacks"
 	"loop/backend/channels"
+	"loop/backend/claudesetup"
 	"loop/backend/closing"
 	"loop/backend/config"
 	"loop/backend/core"
@@ -31,13 +33,16 @@ import (
 	"loop/backend/doctor"
 	"loop/backend/eagerstart"
 	"loop/backend/engine"
+	"loop/backend/filebridge"
 	"loop/backend/footage"
 	"loop/backend/gate"
 	"loop/backend/gate/auditlog"
 	"loop/backend/guestlink"
 	"loop/backend/hostfacts"
+	"loop/backend/hostrun"
 	"loop/backend/imagebuild"
 	"loop/backend/instance"
+	"loop/backend/inventory"
 	"loop/backend/logfile"
 	"loop/backend/pagememory"
 	"loop/backend/provision"
@@ -46,11 +51,13 @@ import (
 	"loop/backend/rulebook"
 	"loop/backend/runexport"
 	"loop/backend/runner"
+	"loop/backend/sandbox"
 	"loop/backend/settings"
 	"loop/backend/spools"
 	"loop/backend/store"
 	"loop/backend/terminal"
 	"loop/backend/terminal/programs"
+	"loop/backend/workspace"
 	"loop/backend/worktree"
 )
 
@@ -78,6 +85,8 @@ type Daemon struct {
 	lock       *flock.Flock
 	config     *config.Source
 	vault      *credentials.Vault
+	setup      claudesetup.Setup
+	copies     *agentcopy.Copies
 	settings   *settings.Service
 	store      *store.Store
 	bus        *bus.Bus
@@ -89,6 +98,7 @@ type Daemon struct {
 	provision  *provision.Service
 	runner     *runner.Service
 	eager      *eagerstart.Service
+	inventory  *inventory.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
 	recordings *recordings.Store
@@ -99,6 +109,8 @@ type Daemon struct {
 	decisions  rulebook.Decisions
 	ruleHits   *rulebook.Hits
 	guestTCP   *guestlink.Listener
+	hostTCP    *guestlink.Listener // for runs on this computer itself
+	host       *hostrun.Service
 	links      *guestlink.Pool
 	bound      bound
 	calls      api.Calls
@@ -122,6 +134,8 @@ type bound struct {
 	system     *bind.System
 	terminals  *bind.Terminals
 	containers *bind.Containers
+	workspaces *bind.Workspaces
+	files      *bind.Files
 	gate       *bind.Gate
 	gateLog    *bind.GateLog
 	gateRules  *bind.GateRules
@@ -171,8 +185,11 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.bus = bus.New()
 	d.events = api.NewBatches(d.bus)
 	d.vault = settings.OpenVault(d.home)
+	home, _ := os.UserHomeDir() // without one there is no set-up
+	d.copies = agentcopy.New(d.home)
+	d.setup = claudesetup.Of(home, os.Getenv, sandbox.ClaudeDir)
 	d.settings = settings.New(settings.Options{
-		Home: d.home, Source: d.config, Vault: d.vault, Channels: d.store, Publish: d.bus.Publish, Log: d.log,
+		Home: d.home, Source: d.config, Vault: d.vault, Channels: d.store, Publish: d.bus.Publish, Survey: d.setup.Survey, Log: d.log,
 	})
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Folder: d.home, Log: d.log})
 	d.health = engine.NewHealth(d.engine, d.bus.Publish)
@@ -182,6 +199,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 			c := d.settings.Current()
 			return imagebuild.Settings{
 				Ref: c.ContainerImage, NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles, Without: c.ImageTools.Off(),
+				Bare: c.ContainerImageBare,
 			}
 		},
 		LocalCA: imagebuild.LocalCADir, GitConfig: imagebuild.PersonsGitConfig(), Log: d.log,
@@ -193,11 +211,18 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
 		Keep:     func() time.Duration { return d.settings.Current().KeepAlive() },
+		Warm:     func() int { return d.settings.Current().ContainerWarmMax },
+		Memory:   func(ctx context.Context) int64 { return d.health.Status(ctx).Traits.MemoryBytes },
+		Busy:     func(ctx context.Context, c core.Container) (bool, error) { return d.links.Busy(ctx, c) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
+		Setup:    hostfacts.StageSetup,
 		Publish:  d.bus.Publish, Log: d.log,
 	})
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)
+	}
+	if d.host, err = hostrun.Open(hostrun.Options{Home: d.home, Log: d.log}); err != nil {
+		return nil, err
 	}
 	d.assembleRuns()
 	d.assembleBound()
@@ -249,28 +274,34 @@ func (d *Daemon) assembleRuns() {
 	}
 	wanted(d.settings.Current().Gates.AgentGate)
 	d.config.Subscribe(func(s config.Snapshot) { wanted(s.Config.Gates.AgentGate) })
+	model := demo.New(demo.Options{})
+	d.hostTCP = guestlink.NewListener(guestlink.ListenerOptions{
+		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Host: "127.0.0.1", DemoModel: model, Log: d.log,
+	})
 	d.links = guestlink.NewPool(&guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, Browsers: d.browsers, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
+		Dialer: d.engine, Callbacks: d.callbacks, Browsers: d.browsers, DemoModel: model, Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,
 	})
-	computer := hostfacts.Computer{LoopHome: d.home}
+	computer := hostfacts.Computer{LoopHome: d.home, Seed: d.copies.Seed}
 	d.provision = provision.New(provision.Options{
 		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
-		Images: d.images, Browsers: d.chromes, Engine: d.engine, Health: d.health,
-		Computer: computer, Containers: d.containers, Links: d.links, Log: d.log,
+		Images: d.images, Projects: d.images, Browsers: d.chromes, Engine: d.engine, Health: d.health,
+		Computer: computer, Containers: d.containers, Links: d.links, Log: d.log, Setup: d.setup,
 	})
+	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
+	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: d.containers, Links: d.links, Spools: spools.Folders{Home: d.home},
+		Store: d.store, Containers: places, Links: places, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
-		Settings:  runSettings{settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}, d.health, d.guestTCP},
-		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
+		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
+		Sessions:  transcripts(d.home, d.settings.States).Resumable, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
-	shared := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	d.eager = eagerstart.New(eagerstart.Options{
-		Provision: d.provision, Channels: d.store, Containers: d.containers, Settings: shared, Log: d.log})
-	containers := programs.Containers{Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: shared}
+		Provision: d.provision, Channels: d.store, Containers: d.containers, Links: d.links, Settings: runs, Log: d.log})
+	containers := programs.Containers{Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: runs,
+		Timeline: d.store, Publish: d.bus.Publish}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
 		Programs: d.programs(containers, supervised), Containers: containers, Leases: d.containers,
@@ -281,10 +312,12 @@ func (d *Daemon) assembleRuns() {
 		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Home: d.home, Fit: computer.Fit,
+		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home, d.settings.States),
+		Home: d.home, Fit: computer.Fit,
 		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}.Exec),
-		Browsers:  d.browsers,
-		Publish:   d.bus.Publish, Now: time.Now,
+		Browsers:  d.browsers, Agents: d.settings, Choose: d.store.SetChannelChoices,
+		OnHost:  func(ch core.Channel) bool { return onHost(d.settings.Effective(ch), ch) },
+		Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
@@ -297,7 +330,7 @@ func (d *Daemon) programs(containers programs.Containers, supervised rulebook.Po
 	return programs.Programs{
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
-		Containers: containers, Links: d.links, Sessions: transcripts(d.home), Policies: supervised,
+		Containers: containers, Links: d.links, Sessions: transcripts(d.home, d.settings.States), Policies: supervised,
 		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
 	}
 }
@@ -314,13 +347,25 @@ func (d *Daemon) assembleBound() {
 	if err != nil {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
+	copies := workspace.New(workspace.Options{
+		Channels: d.store, Provision: d.provision, Copies: d.copies, Trash: d.copies, Containers: d.containers, Recreate: d.eager.Recreate,
+	})
+	files := filebridge.New(filebridge.Options{
+		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
+	})
 	previews := preview{d.store, d.provision, d.gate}
+	d.inventory = inventory.New(inventory.Options{
+		Containers: d.containers, Engine: d.engine, Channels: d.store, Explainer: previews, Links: d.links, Machine: d.health.Status,
+		Provision: provision.Drifts{Service: d.provision, Settings: settingsReader{from: d.settings, keys: d.settings.Keys}},
+		WarmMost:  func() int { return d.settings.Current().ContainerWarmMax },
+		OnAppExit: func() string { return d.settings.Current().OnAppExit },
+	})
 	d.bound = bound{
-		channels: &bind.Channels{
-			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
-		},
+		channels:   &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window},
 		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
-		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager},
+		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
+		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
+		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files},
 		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
@@ -328,10 +373,8 @@ func (d *Daemon) assembleBound() {
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
-		terminals: &bind.Terminals{
-			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,
-			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
-		},
+		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: files, Files: files, OS: runtime.GOOS,
+			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} }},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images, Browsers: d.chromes,
 			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Gate: d.gate, Timelines: d.store,
@@ -360,7 +403,7 @@ const keyringWait = time.Second
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Footage": d.bound.footage,
-		"Terminals": d.bound.terminals, "Containers": d.bound.containers,
+		"Terminals": d.bound.terminals, "Containers": d.bound.containers, "Workspaces": d.bound.workspaces, "Files": d.bound.files,
 		"Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
 	}
 }
@@ -370,7 +413,7 @@ func (d *Daemon) services() map[string]any {
 func (d *Daemon) Bound() []any {
 	return []any{
 		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog,
-		d.bound.gateRules, d.bound.footage, d.bound.containers,
+		d.bound.gateRules, d.bound.footage, d.bound.containers, d.bound.workspaces, d.bound.files,
 	}
 }
 
@@ -389,9 +432,12 @@ func (d *Daemon) Start() error {
 	d.background("registry", d.containers.Run)
 	d.background("rules", d.ruleHits.Run)
 	d.background("gate", d.gate.Run)
-	d.background("rules of running programs", d.followRules)
+	d.background("rules of running programs", func(ctx context.Context) error {
+		return rulebook.Follow(ctx, d.bus, d.links.RulesChanged)
+	})
 	d.background("runner", d.runner.Run)
 	d.background("containers of prompts", d.eager.Run)
+	d.background("watched containers", d.inventory.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
@@ -464,17 +510,22 @@ func (d *Daemon) Close() error {
 		if d.terminals != nil {
 			errs = append(errs, d.terminals.Close())
 		}
-		if d.guestTCP != nil {
-			d.guestTCP.Close()
+		for _, tcp := range []*guestlink.Listener{d.guestTCP, d.hostTCP} {
+			if tcp != nil {
+				tcp.Close()
+			}
 		}
 		if d.bus != nil {
 			d.bus.Close()
 			d.events.Wait()
 		}
 		d.work.Wait()
+		if d.host != nil {
+			d.host.Close()
+		}
 		if d.links != nil {
 			d.links.Close()
-			d.containers.Close()
+			d.containers.Close(d.settings.Current().OnAppExit)
 		}
 		if d.ruleHits != nil {
 			d.ruleHits.Keep() // what was decided at the end is among them

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"loop/backend/bind"
-	"loop/backend/bus"
 	"loop/backend/core"
 	"loop/backend/dialog"
 	"loop/backend/gate"
@@ -77,7 +76,7 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	notices := dialog.NewNotices(d.opts.Notices, p)
 	following, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	beside.Go(func() { tellChanges(following, sub, p, notices, attention) })
+	beside.Go(func() { dialog.TellChanges(following, sub, p, notices, attention) })
 	beside.Go(func() { attention.Run(following) })
 	beside.Go(func() {
 		if err := notices.Run(following); err != nil {
@@ -92,33 +91,4 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// tellChanges has all look again whenever something happens to an approval.
-func tellChanges(ctx context.Context, sub *bus.Subscription, all ...interface{ Changed() }) {
-	changed := func() {
-		for _, one := range all {
-			one.Changed()
-		}
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-sub.Wake():
-		}
-		events, err := sub.Next(1024)
-		if errors.Is(err, bus.ErrClosed) {
-			return
-		}
-		for _, e := range events {
-			if strings.HasPrefix(string(e.Type), "gate.") {
-				changed()
-				break
-			}
-		}
-		if err != nil {
-			changed() // some events were missed
-		}
-	}
 }

@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"loop/backend/config"
@@ -83,6 +85,23 @@ func TestOriginsOfAllLayers(t *testing.T) {
 		}
 		if got := why.Origins[i]; got.Layer != want.Layer || got.Path != want.Path || got.Line != want.Line {
 			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	for field, want := range map[string]core.OverriddenSetting{
+		"limits.memory_bytes": {Setting: "container_memory_mb", Value: "1000", Layer: "project", Path: projects, Line: 1},
+		"limits.cpus":         {Setting: "container_cpus", Value: fmt.Sprint(config.Defaults().ContainerCPUs), Layer: "built-in"},
+		"mounts[/b]":          {Setting: "mounts[/b]", Value: "loop-b:/b", Layer: "global", Path: global, Line: 4},
+		"env[TWO]":            {Setting: "envs.TWO", Value: "g", Layer: "global", Path: global, Line: 5},
+		"limits.pids":         {Setting: "container_pids", Value: fmt.Sprint(config.Defaults().ContainerPids), Layer: "built-in"},
+	} {
+		i := slices.IndexFunc(why.Origins, func(o core.FieldOrigin) bool { return o.Field == field })
+		if i < 0 || why.Origins[i].Overrode == nil || *why.Origins[i].Overrode != want {
+			t.Errorf("%s: %+v", field, why.Origins[i])
+		}
+	}
+	for _, o := range why.Origins {
+		if o.Overrode != nil && (o.Layer == "built-in" || strings.HasPrefix(o.Overrode.Setting, "proxies.")) {
+			t.Errorf("%+v overrode %+v", o, o.Overrode)
 		}
 	}
 }

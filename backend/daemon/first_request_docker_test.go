@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -63,9 +62,10 @@ func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duratio
 // answer: from the accepted prompt to the CLI's first request. It does so in a
 // container made for it (cold), in the channel's container once a run was there (second),
 // and from the spawn in a running container (warm), each with the gate and without it,
-// and with the same program on the host, in turn within one run. Only the ratios hold for
-// other machines; they are medians of rounds, and of the second prompt also the 95th
-// percentile against that of the host.
+// and with the same program on the host, bare (host) and with what the second prompt has, too:
+// Loop's tools and a conversation to go on with (tools), in turn within one run. Only the
+// ratios hold for other machines; they are medians of rounds, and of the second prompt also
+// the 95th percentile against those of the host and of cold.
 func BenchmarkFirstRequest(b *testing.B) {
 	claude := os.Getenv("LOOP_CLAUDE_BIN")
 	if claude == "" {
@@ -79,9 +79,17 @@ func BenchmarkFirstRequest(b *testing.B) {
 		took[name] = append(took[name], model.next(b, name, began).Seconds()*1000)
 		end()
 	}
-	ways := map[string]func(){"host": func() {
-		measure("host", func() func() { return startOnHost(b, claude, model.URL) })
-	}}
+	tools := newToolsOnHost(b, claude, model)
+	onHost := func(home string, args []string) func() (end func()) {
+		return func() func() {
+			stop := startOnHost(b, claude, model.URL, home, args)
+			return func() { stop() }
+		}
+	}
+	ways := map[string]func(){
+		"host":  func() { measure("host", onHost(b.TempDir(), nil)) },
+		"tools": func() { measure("tools", onHost(tools.home, tools.args)) },
+	}
 	for name, gate := range map[string]bool{"free": false, "gated": true} {
 		d := startDaemon(b, model.URL, "run", gate)
 		ch, err := d.channels.Add(b.Context(), b.TempDir(), "bench")
@@ -122,11 +130,14 @@ func BenchmarkFirstRequest(b *testing.B) {
 	for name, all := range took {
 		b.ReportMetric(middle(all), name+"-ms")
 	}
-	for _, name := range []string{"second-free", "second-gated"} {
-		b.ReportMetric(late(took[name])/late(took["host"]), name+"/host-p95")
+	for _, r := range [][2]string{
+		{"second-free", "host"}, {"second-gated", "host"}, {"second-free", "tools"}, {"second-gated", "tools"},
+		{"second-free", "cold-free"}, {"second-gated", "cold-gated"},
+	} {
+		b.ReportMetric(late(took[r[0]])/late(took[r[1]]), r[0]+"/"+r[1]+"-p95")
 	}
 	for _, r := range [][2]string{
-		{"warm-free", "host"}, {"cold-free", "host"}, {"second-free", "host"}, {"second-gated", "host"}, {"second-free", "cold-free"},
+		{"warm-free", "host"}, {"cold-free", "host"}, {"second-free", "host"}, {"second-gated", "host"}, {"second-free", "cold-free"}, {"second-free", "tools"}, {"second-gated", "tools"}, {"warm-gated", "host"},
 		{"second-gated", "cold-gated"}, {"warm-gated", "warm-free"}, {"cold-gated", "cold-free"},
 	} {
 		var all []float64
@@ -172,7 +183,7 @@ func startDaemon(b *testing.B, url, scope string, gate bool) *Daemon {
 	if err := d.Start(); err != nil {
 		b.Fatal(err)
 	}
-	if err := d.images.Ensure(b.Context()); err != nil {
+	if err := d.images.Ensure(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}
 	return d
@@ -243,24 +254,64 @@ func waitEnd(b *testing.B, d *Daemon, id core.RunID) {
 }
 
 // startOnHost runs the same program outside any container, with the options of a run.
-func startOnHost(b *testing.B, claude, url string) (stop func()) {
+func startOnHost(b *testing.B, claude, url, home string, args []string) (stop func() string) {
 	b.Helper()
-	home := b.TempDir()
-	cmd := exec.CommandContext(b.Context(), claude, "--dangerously-skip-permissions", "--print", "--verbose",
-		"--include-partial-messages", "--output-format", "stream-json")
+	cmd := exec.CommandContext(b.Context(), claude, append([]string{"--dangerously-skip-permissions", "--print", "--verbose",
+		"--include-partial-messages", "--output-format", "stream-json"}, args...)...)
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none",
 		"IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
 	cmd.Stdin = strings.NewReader("demo:quick\nhello")
-	cmd.Stdout = io.Discard
+	var out strings.Builder
+	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	return func() {
+	return func() string {
 		if err := cmd.Wait(); err != nil {
 			b.Fatalf("the CLI on the host: %v", err)
 		}
+		return out.String()
 	}
+}
+
+// toolsOnHost is what the CLI on the host needs to do what it does for a second prompt.
+type toolsOnHost struct {
+	home string
+	args []string
+}
+
+func newToolsOnHost(b *testing.B, claude string, model *arrivals) toolsOnHost {
+	b.Helper()
+	guest := os.Getenv("LOOP_GUEST_BIN")
+	if guest == "" {
+		b.Fatal("LOOP_GUEST_BIN does not name the guest’s program; run this with “make bench”")
+	}
+	t := toolsOnHost{home: b.TempDir()}
+	servers := map[string]any{}
+	for name, tool := range map[string]string{"loop": "mcp", "loop-browser": "mcp-browser"} {
+		servers[name] = map[string]any{"command": guest, "args": []string{tool, "--channel-id", "bench", "--api-url", "http://127.0.0.1:9"}}
+	}
+	conf, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(t.home, "mcp.json")
+	if err := os.WriteFile(file, conf, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	t.args = []string{"--mcp-config", file, "--permission-prompt-tool", "mcp__loop__permission_prompt"}
+	began := time.Now()
+	stop := startOnHost(b, claude, model.URL, t.home, t.args)
+	model.next(b, "the first prompt on the host", began)
+	var first struct {
+		SessionID string `json:"session_id"`
+	}
+	if err := json.NewDecoder(strings.NewReader(stop())).Decode(&first); err != nil || first.SessionID == "" {
+		b.Fatalf("the CLI on the host names no session: %v", err)
+	}
+	t.args = append(t.args, "--resume", first.SessionID)
+	return t
 }
 
 // warmed is a container that is already running, with its link open.

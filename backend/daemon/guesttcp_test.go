@@ -18,6 +18,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/guestlink"
 	"loop/backend/instance"
+	"loop/backend/wire"
 )
 
 // said notes who sends messages. Its other callbacks are not used.
@@ -161,7 +162,7 @@ func TestATokenIsNotInAResolvedContainer(t *testing.T) {
 	if err != nil || !strings.HasPrefix(launch.APIURL, "http://host.docker.internal:") {
 		t.Fatalf("%q %v", launch.APIURL, err)
 	}
-	i := slices.IndexFunc(launch.Env, func(e core.EnvVar) bool { return e.Name == apiTokenEnv })
+	i := slices.IndexFunc(launch.Env, func(e core.EnvVar) bool { return e.Name == wire.TokenEnv })
 	if i < 0 || len(launch.Env[i].Value) != 64 {
 		t.Fatalf("%+v", launch.Env)
 	}

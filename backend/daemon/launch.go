@@ -110,9 +110,9 @@ func (a agents) Interactive(ctx context.Context, ch core.Channel) (runner.Launch
 }
 
 // transcripts reads what the agent CLI keeps in the channels' states.
-func transcripts(home string) *sessions.Service {
+func transcripts(home string, states func(core.Channel) []core.ChannelID) *sessions.Service {
 	return sessions.New(sessions.Options{
-		Home: home, DemoPrefix: demo.ModelPrefix,
+		Home: home, States: states, DemoPrefix: demo.ModelPrefix,
 		WorkDir: func(dir string) string { return sandbox.ContainerPath(runtime.GOOS, dir) },
 	})
 }

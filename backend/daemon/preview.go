@@ -10,7 +10,6 @@ import (
 	"loop/backend/core"
 	"loop/backend/gate"
 	"loop/backend/provision"
-	"loop/backend/sharedfolder"
 	"loop/backend/terminal/programs"
 )
 
@@ -37,23 +36,8 @@ func (p preview) resolve(ctx context.Context, id core.ChannelID, w provision.Wan
 // Explain says what a run would get. Whether the model is on the link only matters
 // for a network of none, which is explained and not refused here.
 func (p preview) Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error) {
-	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces(), Shared: true})
+	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces(), Shared: true, OnHost: true})
 	return r.Why, err
-}
-
-// Mounts are how a shell sees this computer's files.
-func (p preview) Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, error) {
-	r, err := p.resolve(ctx, id, provision.Want{Type: core.TypeShell})
-	return r.Spec.Mounts, err
-}
-
-// PasteFolder is where the channel's pasted files go.
-func (p preview) PasteFolder(ctx context.Context, id core.ChannelID) (sharedfolder.Folder, error) {
-	r, err := p.resolve(ctx, id, provision.Want{Type: core.TypeShell})
-	if err != nil {
-		return sharedfolder.Folder{}, err
-	}
-	return sharedfolder.InHome(r.Spec, ".loop-pastes")
 }
 
 // specWait bounds the look at the engine for a list of rules.
@@ -64,6 +48,6 @@ const specWait = 2 * time.Second
 func (d *Daemon) shellSpec(ctx context.Context, ch core.Channel) (core.Spec, error) {
 	ctx, cancel := context.WithTimeout(ctx, specWait)
 	defer cancel()
-	r, err := d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	r, err := d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell, Shared: true})
 	return r.Spec, err
 }

@@ -3,6 +3,8 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
+	"os"
 
 	"loop/agentimage"
 	"loop/backend/config"
@@ -19,6 +21,7 @@ import (
 type channelSettings interface {
 	Effective(ch core.Channel) config.Effective
 	Waits(ch core.ChannelID, pending []core.SettingsPending)
+	Sharing(ctx context.Context) ([]core.Channel, error)
 }
 
 // credentialChoice adds the credential that is kept outside the configuration.
@@ -54,7 +57,8 @@ type runGate struct {
 
 func (s settingsReader) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
 	e, err := s.read(ch)
-	v := valuesOf(e)
+	v, shared := s.values(ctx, ch, e)
+	err = cmp.Or(err, shared)
 	if s.keys != nil && ch.Kind != core.KindDemo {
 		// Without a key a person can log in on a terminal; a run says what is wrong with it.
 		if cfg, noKey := s.keys.Add(ctx, e.Config); noKey == nil {
@@ -64,24 +68,35 @@ func (s settingsReader) ForChannel(ctx context.Context, ch core.Channel) (provis
 	return v, err
 }
 
-func valuesOf(e config.Effective) provision.Values {
+func (s settingsReader) values(
+	ctx context.Context, ch core.Channel, e config.Effective,
+) (v provision.Values, err error) {
 	b := provision.Browser{Container: e.BrowserContainer(), Image: agentimage.Chrome.Ref}
 	b.Container.Seccomp = agentimage.ChromeSeccomp
-	return provision.Values{Container: e.Container(), Browser: b, Notices: e.Waiting()}
+	v = provision.Values{Container: e.Container(), Browser: b, Notices: e.Waiting(), OnHost: onHost(e, ch), Child: e.Child}
+	v.Setup = provision.SetupGrant{
+		Granted: e.Config.ClaudeSetup == config.SetupRead && ch.Kind != core.KindDemo,
+		Allow:   e.Config.ClaudeSetupAllow, From: e.Origins["claude_setup"],
+	}
+	if v.Container.Scope.Value == sandbox.ScopeShared {
+		v.Others, err = s.from.Sharing(ctx)
+	}
+	var bad error
+	v.Container.Seccomp, bad = e.Seccomp()
+	return v, cmp.Or(err, bad)
 }
 
-// An agent's programs read these variables for callbacks over TCP.
-const (
-	apiURLEnv   = "API_URL"
-	apiTokenEnv = "LOOP_API_TOKEN"
-)
+// onHost says that the person's own settings have runs work on this computer itself.
+func onHost(e config.Effective, ch core.Channel) bool { return e.OnHost(ch.Main()) }
 
 // runSettings are those of runs, with the keys and the routes that their CLI needs.
 type runSettings struct {
 	settingsReader
 	health provision.Health
-	// tcp lets programs of the agent call over TCP where the settings say so.
-	tcp *guestlink.Listener
+	// tcp lets programs of the agent call over TCP where the settings say so, and here those
+	// of runs on this computer itself, which have their files in hostRuns.
+	tcp, here *guestlink.Listener
+	hostRuns  string
 }
 
 var _ runner.Settings = runSettings{}
@@ -97,17 +112,22 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 		l.Env, _ = sandbox.SpawnEnv(e.Container(), sandbox.Host{}, ch.ID) // a run under way goes on, and hides it
 		return v, l, err
 	}
-	v = valuesOf(e)
+	if v, err = s.values(ctx, ch, e); err != nil {
+		return v, l, err
+	}
 	if !run.Demo {
 		_, v.Key = e.Config.Credential()
 	}
-	v.OverNetwork = l.Upstream == core.ModelUpstream{}
 	for _, own := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
 		if _, set := e.Config.Envs[own.Name]; !set {
 			own.Lane = sandbox.LaneApp
 			l.Env = append(l.Env, own)
 		}
 	}
+	if v.OnHost = run.OnHost(v.OnHost); v.OnHost {
+		return v, s.onHost(ctx, l, core.Caller{ChannelID: ch.ID, RunID: run.ID}), nil
+	}
+	v.OverNetwork = l.Upstream == core.ModelUpstream{}
 	access, refused := s.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: run.ID}, guestlink.Wish{
 		TCP: e.Config.GuestTransport == config.TransportTCP, AdvertiseURL: e.Config.APIAdvertiseURL,
 		NoNetwork: v.Container.Network.Value == "none", Rootless: s.health.Status(ctx).Traits.Rootless,
@@ -116,10 +136,14 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 	if access.Notice != "" {
 		v.Notices = append(v.Notices, access.Notice)
 	}
-	if l.APIURL = access.URL; access.URL != "" {
-		l.Env = append(l.Env,
-			core.EnvVar{Name: apiURLEnv, Value: access.URL, Lane: sandbox.LaneApp},
-			core.EnvVar{Name: apiTokenEnv, Value: access.Token.Reveal(), Lane: sandbox.LaneApp, Secret: true})
-	}
+	l.APIURL, l.Env = access.URL, append(l.Env, access.Env()...)
 	return v, l, nil
+}
+
+// onHost is the launch of a run on this computer itself.
+func (s runSettings) onHost(ctx context.Context, l runner.Launch, from core.Caller) runner.Launch {
+	loop, err := os.Executable()
+	access, refused := s.here.Admit(ctx, from, guestlink.Wish{TCP: true})
+	l.Refused = errors.Join(err, refused)
+	return l.OnHost(runner.HostPlace{Runs: s.hostRuns, Loop: loop, URL: access.URL, Token: access.Token})
 }

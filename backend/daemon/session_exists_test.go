@@ -45,7 +45,7 @@ func TestSessionExists(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.make(t, filepath.Join(home, "channels", "c", "claude"))
-			exists, known := transcripts(home).Exists(core.Channel{ID: "c"}, work, tc.session)
+			exists, known := transcripts(home, nil).Exists(core.Channel{ID: "c"}, work, tc.session)
 			if exists != tc.exists || known != tc.known {
 				t.Errorf("exists %v, known %v", exists, known)
 			}

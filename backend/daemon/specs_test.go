@@ -41,6 +41,7 @@ type rules struct {
 }
 
 func (r *rules) Effective(ch core.Channel) config.Effective                      { return r.effective(ch) }
+func (r *rules) Sharing(context.Context) ([]core.Channel, error)                 { return nil, nil }
 func (r *rules) Waits(_ core.ChannelID, pending []core.SettingsPending)          { r.waits = pending }
 func (r *rules) Add(_ context.Context, cfg config.Config) (config.Config, error) { return cfg, nil }
 
@@ -99,12 +100,14 @@ type specEngine struct{ r *specRig }
 func (e specEngine) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
 	return e.r.settingsReader.ForChannel(ctx, ch) // reads what the test has set by now
 }
-func (specEngine) Ensure(context.Context) error                  { return nil }
-func (e specEngine) GuestVolume(context.Context) (string, error) { return e.r.guest() }
-func (specEngine) ForgetGuestVolume()                            {}
+func (specEngine) Ensure(context.Context, string) error                  { return nil }
+func (e specEngine) GuestVolume(context.Context, string) (string, error) { return e.r.guest() }
+func (specEngine) ForgetGuestVolume()                                    {}
 func (specEngine) Status(context.Context) core.EngineStatus {
 	return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
 }
+func (specEngine) InScopes(...string) []core.Container { return nil }
+
 func (specEngine) Acquire(context.Context, core.Spec, string, core.Holder) (core.Container, error) {
 	return core.Container{ID: "box"}, nil
 }

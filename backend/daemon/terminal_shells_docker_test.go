@@ -91,10 +91,20 @@ func ofInstall(ctx context.Context, t *testing.T, d *Daemon) (ids []core.Contain
 	return ids
 }
 
+// docker runs a command of the engine, on any goroutine. An engine that finds the files of
+// a container in use as it removes them is asked again.
 func docker(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
-		t.Fatalf("docker %v: %v %s", args, err, out)
+	var out []byte
+	var err error
+	for range 5 {
+		out, err = exec.Command("docker", args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "unable to remove filesystem") {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("docker %v: %v %s", args, err, out)
 	}
 }
 

@@ -249,7 +249,7 @@ func TestAgentTerminalAfterARestart(t *testing.T) {
 	}
 	s.until(t, "real") // the scripted model's answer
 	await(t, "conversation to go on with", func() bool {
-		list, err := transcripts(d.home).List(t.Context(), ch.Channel)
+		list, err := transcripts(d.home, nil).List(t.Context(), ch.Channel)
 		return err == nil && len(list) == 1
 	})
 	if out, err := exec.Command("docker", "restart", "-t", "1", string(i.ContainerID)).CombinedOutput(); err != nil {

@@ -49,7 +49,7 @@ while True: b.append(bytearray(b"x")*(8<<20))'`, config: `,"container_memory_mb"
 			if !strings.Contains(config, "claude_bin_path") {
 				config += fmt.Sprintf(`,"claude_bin_path":%q`, bin)
 			}
-			h := newHome(t, `{"anthropic_api_key":"k"`+config+`}`)
+			h := newHome(t, `{"anthropic_api_key":"k","on_app_exit":"stop"`+config+`}`)
 			r := h.runJSON("--dir", work, "Anything")
 			var out core.Run
 			b, _ := json.Marshal(r.last)
@@ -82,6 +82,7 @@ while True: b.append(bytearray(b"x")*(8<<20))'`, config: `,"container_memory_mb"
 // TestBadConfig: a fault in the file is reported with its place. Commands that do not
 // need the file go on.
 func TestBadConfig(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name, config, want string
 		runs               bool // a demo run still works

@@ -159,6 +159,37 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
+// BenchmarkWarmMemory reports the resident set of what is left in a warm container after a
+// run, the middle one of ten, beside that of Loop with ten of them.
+func BenchmarkWarmMemory(b *testing.B) {
+	h := newHome(b, `{"container_warm_max":10}`)
+	for b.Loop() {
+		s := h.serve()
+		for range 10 {
+			ch := s.add(b.TempDir())
+			var run core.Run
+			s.must("Runs.Prompt", &run, map[string]any{"client_id": core.NewID(), "channel_id": ch, "prompt": "Hello", "demo": true, "script": "quick"})
+			s.until(ch, "the end of a run", func(p timeline) bool { return ended(p, run.ID) })
+		}
+		var each []float64
+		for _, c := range h.containers() {
+			if c.State.Running {
+				each = append(each, resident(b, c.State.Pid))
+			}
+		}
+		if len(each) != 10 {
+			b.Fatalf("%d warm containers", len(each))
+		}
+		slices.Sort(each)
+		b.ReportMetric(each[5], "container-MiB")
+		loop := s.settled()
+		b.ReportMetric(loop, "loop-MiB")
+		b.ReportMetric(each[5]/loop, "container/loop")
+		s.stop()
+		h.removeContainers()
+	}
+}
+
 // settled is the resident set in MiB, once it has changed by less than a twentieth for
 // five seconds. Go gives memory back little by little.
 func (s *server) settled() float64 {

@@ -187,6 +187,7 @@ func bash(command string) step {
 // continues its conversation. It reaches nothing of another project. All this works
 // over the link, and over TCP where the settings ask for that.
 func TestAgentsCallBack(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"link", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			c := newCaller(t)

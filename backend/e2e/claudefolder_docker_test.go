@@ -38,6 +38,7 @@ func (s *server) allowed(ch core.ChannelID, run core.RunID) (targets []string) {
 // files are carried over from the home. They stay there even when the agent makes
 // ~/.claude lead elsewhere.
 func TestClaudeFolder(t *testing.T) {
+	t.Parallel()
 	c := newCaller(t)
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k"}`, c.port))
 	s := h.serve()

@@ -414,7 +414,7 @@ func TestNoHello(t *testing.T) {
 					t.Errorf("%s %v", out, err)
 				}
 			}
-			h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",%s}`, m.port, p.config()))
+			h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","on_app_exit":"stop",%s}`, m.port, p.config()))
 			began := time.Now()
 			r := h.runJSON("--dir", t.TempDir(), "Write the file")
 			var run core.Run

@@ -119,6 +119,7 @@ print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "re
 // TestHostileGuestsInContainers: an agent forges, floods and tears its requests. It
 // reaches nothing of the owner's or of another channel, and harms no other run.
 func TestHostileGuestsInContainers(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, `{"container_keep_alive_sec":0}`)
 	s := h.serve()
 	u, err := url.Parse(s.url)

@@ -78,6 +78,7 @@ func told(t *testing.T, events <-chan core.Event, typ core.EventType, run core.R
 // TestHostileProject: a project's settings file asks for everything at once. It gets
 // none of it before the person approves exactly that text. One changed byte asks again.
 func TestHostileProject(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "127.0.0.1:0")
 	m.command = look
 	var stolen atomic.Int32

@@ -79,6 +79,7 @@ func onDisk(t *testing.T, dir string) {
 // of these places. After the approval the plan is carried out: where the gate has held it,
 // in its container, and where the mounts have, in another.
 func TestPlanCannotWrite(t *testing.T) {
+	t.Parallel()
 	t.Run("under the gate", func(t *testing.T) { planCannotWrite(t, true) })
 	t.Run("without the gate", func(t *testing.T) { planCannotWrite(t, false) })
 }

@@ -34,6 +34,7 @@ func (h *home) questions() (list []core.Question) {
 // TestQuestionAcrossProcesses: an agent asks and Loop ends. The answer goes to another
 // process, which continues the same conversation.
 func TestQuestionAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	work := t.TempDir()
 	r := h.runJSON("--demo", "--script", "ask", "--dir", work, "Greet somebody")
@@ -63,6 +64,7 @@ func TestQuestionAcrossProcesses(t *testing.T) {
 }
 
 func TestPlanAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	work := t.TempDir()
 	r := h.runJSON("--demo", "--script", "plan", "--plan", "--dir", work, "Leave a note")
@@ -123,6 +125,7 @@ func TestRunSaysWhyItWaits(t *testing.T) {
 // TestTooLongInContainer: a conversation is too long, /compact shortens it, and the
 // answer comes, all in one container.
 func TestTooLongInContainer(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	work := t.TempDir()
 	if r := h.runJSON("--demo", "--script", "quick", "--dir", work, "Remember the lighthouse"); r.code != 0 {

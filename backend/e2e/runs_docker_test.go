@@ -18,7 +18,7 @@ import (
 // TestDemoRun is a new user's first minute on the command line.
 func TestDemoRun(t *testing.T) {
 	t.Parallel() // mostly waits
-	h := newHome(t, "")
+	h := newHome(t, `{"on_app_exit":"stop"}`)
 	work := t.TempDir()
 	r := h.runJSON("--demo", "--dir", work, "Show me what you can do")
 	if r.code != 0 {
@@ -73,6 +73,7 @@ func TestDemoRun(t *testing.T) {
 // TestAnyModel runs an agent that uses a tool, with the test's own Messages API. It
 // reaches the API in each way that a configuration can name it.
 func TestAnyModel(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, listen, host, network string }{
 		{"loopback", "127.0.0.1:0", "127.0.0.1", "bridge"},
 		{"localhost name", "127.0.0.1:0", "localhost", "bridge"},
@@ -125,6 +126,7 @@ func TestAnyModel(t *testing.T) {
 
 // TestModelErrors: each way in which a model can refuse ends the run with its reason.
 func TestModelErrors(t *testing.T) {
+	t.Parallel()
 	body := func(status int, kind, text string) func(http.ResponseWriter) bool {
 		return func(w http.ResponseWriter) bool {
 			w.Header().Set("Content-Type", "application/json")

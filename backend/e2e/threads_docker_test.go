@@ -76,6 +76,7 @@ func (h *home) follows(answer, before string) {
 
 // TestThreadsAndWorktrees works on one project for a while, with the command line.
 func TestThreadsAndWorktrees(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	dir := repository(t)
 	h.asks("--dir", dir, "First")

@@ -17,6 +17,7 @@ var toolsScript []byte
 // TestToolsOfTheImage: the image has the tools that work needs, and the agent can use
 // them.
 func TestToolsOfTheImage(t *testing.T) {
+	t.Parallel()
 	_, s, ch, dir := terminalServer(t)
 	if err := os.WriteFile(filepath.Join(dir, "tools.sh"), toolsScript, 0o644); err != nil {
 		t.Fatal(err)

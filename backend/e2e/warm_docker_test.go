@@ -95,6 +95,7 @@ func (r *warmRig) until(what string, ok func() bool) {
 // TestWarmReuse: the runs and terminals of a channel use one container, for as long as it
 // is what the settings say. Nothing of a run is left in it.
 func TestWarmReuse(t *testing.T) {
+	t.Parallel()
 	r := newWarmRig(t)
 	first, _, _ := r.ran(`(setsid sleep 7777 >/dev/null 2>&1 &) ; echo "$MARK $CHANNEL_ID"`)
 	if !r.running(first) {
@@ -216,6 +217,7 @@ func TestOneContainerUnderLoad(t *testing.T) {
 // TestOwnContainers: where the settings say so, each run has a container of its own, which
 // ends with it.
 func TestOwnContainers(t *testing.T) {
+	t.Parallel()
 	r := newWarmRig(t)
 	r.set("container_scope", "run")
 	first, _, _ := r.ran("true")
@@ -228,5 +230,69 @@ func TestOwnContainers(t *testing.T) {
 	r.s.must("Terminals.Create", &two, core.TerminalSpec{ChannelID: r.ch, Plain: true, Cols: 80, Rows: 24})
 	if one.ContainerID != two.ContainerID || short(one.ContainerID) == second {
 		t.Errorf("terminals in %s and %s", one.ContainerID, two.ContainerID)
+	}
+
+	// It ends with the last of them, and says so when it keeps settings of before.
+	notices := func() (all string) {
+		var p timeline
+		r.s.must("Channels.Timeline", &p, r.ch, 0, 100)
+		for _, e := range p.Events {
+			if e.Type == core.EventNotice {
+				all += string(e.Data)
+			}
+		}
+		return all
+	}
+	r.set("container_memory_mb", 768)
+	var three core.TerminalInfo
+	r.s.must("Terminals.Create", &three, core.TerminalSpec{ChannelID: r.ch, Plain: true, Cols: 80, Rows: 24})
+	if three.ContainerID != one.ContainerID || !strings.Contains(notices(), "loop recreate --channel "+string(r.ch)) {
+		t.Errorf("the third terminal is in %s, and the timeline says %s", three.ContainerID, notices())
+	}
+	box := short(one.ContainerID)
+	for _, term := range []core.TerminalInfo{one, two} {
+		r.s.must("Terminals.Close", nil, term.ID)
+	}
+	if !r.running(box) {
+		t.Error("it ended under a terminal")
+	}
+	r.s.must("Terminals.Close", nil, three.ID)
+	r.until("the end of the terminals' container", func() bool { return !r.running(box) })
+}
+
+// TestContainersWhenLoopEnds: what nobody holds goes on, stops or is removed with Loop, as the
+// settings say, and what is left serves the next launch. One that a person has stopped is
+// started again.
+func TestContainersWhenLoopEnds(t *testing.T) {
+	t.Parallel()
+	r := newWarmRig(t)
+	box, _, _ := r.ran("true")
+	for _, c := range []struct {
+		exit        string
+		runs, there bool
+	}{{"keep", true, true}, {"stop", false, true}, {"remove", false, false}} {
+		r.set("on_app_exit", c.exit)
+		r.s.stop()
+		if there := len(r.h.containers()) == 1; r.running(box) != c.runs || there != c.there {
+			t.Errorf("%s: it runs: %v, it is there: %v", c.exit, r.running(box), there)
+		}
+		r.s = r.h.serve()
+		again, _, _ := r.ran("true")
+		if (again == box) != c.there {
+			t.Errorf("%s: was %s and is %s", c.exit, box, again)
+		}
+		box = again
+	}
+	var stopped core.Container
+	r.s.must("Containers.Stop", &stopped, string(box))
+	if short(stopped.ID) != box || r.running(box) {
+		t.Errorf("stopped %+v; it runs: %v", stopped, r.running(box))
+	}
+	var list []core.Container
+	if r.s.must("System.ListContainers", &list); len(list) != 1 || list[0].Why != "was stopped by a person" {
+		t.Errorf("%+v", list)
+	}
+	if again, _, _ := r.ran("true"); again != box {
+		t.Errorf("was %s and is %s", box, again)
 	}
 }

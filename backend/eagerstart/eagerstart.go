@@ -10,7 +10,6 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/provision"
-	"loop/backend/sandbox"
 )
 
 const (
@@ -24,6 +23,7 @@ const (
 // Provision makes containers.
 type Provision interface {
 	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
+	Scopes(ctx context.Context, ch core.Channel) ([]string, error)
 }
 
 // Channels finds channels; one that is gone is core.ErrNotFound.
@@ -35,6 +35,13 @@ type Channels interface {
 type Containers interface {
 	// Recreate takes the scope's container out of it; whoever holds it keeps it.
 	Recreate(ctx context.Context, scope string) (was bool, err error)
+	List() []core.Container
+	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
+}
+
+// Links opens links into containers.
+type Links interface {
+	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
 // Options of a Service; all are required.
@@ -42,6 +49,7 @@ type Options struct {
 	Provision  Provision
 	Channels   Channels
 	Containers Containers
+	Links      Links
 	// Settings are those of what shares a container with a channel's runs.
 	Settings provision.Settings
 	Log      *slog.Logger
@@ -61,12 +69,13 @@ type Service struct {
 // New returns a service that does nothing before Run.
 func New(o Options) *Service { return &Service{o: o, held: map[core.ChannelID]chan struct{}{}} }
 
-// Run lets Warm work until ctx ends. It returns when nothing is held any more.
+// Run lets Warm work until ctx ends, and visits containers. It returns when nothing is held
+// any more.
 func (s *Service) Run(ctx context.Context) error {
 	s.mu.Lock()
 	s.ctx = ctx
 	s.mu.Unlock()
-	<-ctx.Done()
+	s.visits(ctx)
 	s.mu.Lock()   // what is added after this sees that ctx has ended
 	s.mu.Unlock() //nolint:staticcheck // the lock is the point
 	s.work.Wait()
@@ -112,10 +121,10 @@ func (s *Service) hold(ctx context.Context, id core.ChannelID, again <-chan stru
 		return fmt.Errorf("read channel: %w", err)
 	}
 	lease, err := s.o.Provision.Ensure(ctx, provision.Want{
-		Channel: ch, Shared: true, NoBuild: true, Settings: s.o.Settings,
+		Channel: ch, Shared: true, NoBuild: true, OnHost: true, Settings: s.o.Settings,
 		Holder: core.Holder{Kind: core.HolderPrompt, ID: string(id)},
 		Ready: func(r provision.Resolved) error {
-			if r.Spec.Scope == "" {
+			if r.Spec.Scope == "" { // or no container, and so nothing to make ready
 				return errNobody
 			}
 			return nil
@@ -145,13 +154,18 @@ func (s *Service) hold(ctx context.Context, id core.ChannelID, again <-chan stru
 // What works in the present one goes on there and ends with it. It reports whether there
 // was one.
 func (s *Service) Recreate(ctx context.Context, id core.ChannelID) (bool, error) {
-	if _, err := s.o.Channels.Channel(ctx, id); errors.Is(err, core.ErrNotFound) {
+	ch, err := s.o.Channels.Channel(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
 		return false, core.Fail(core.CodeNotFound, err, "There is no such channel.", "Choose one of the list.")
 	} else if err != nil {
 		return false, fmt.Errorf("read channel: %w", err)
 	}
+	scopes, err := s.o.Provision.Scopes(ctx, ch)
+	if err != nil {
+		return false, err
+	}
 	was := false
-	for _, scope := range sandbox.ChannelScopes(id) {
+	for _, scope := range scopes {
 		there, err := s.o.Containers.Recreate(ctx, scope)
 		if err != nil {
 			return was, fmt.Errorf("make the container anew: %w", err)

@@ -16,18 +16,21 @@ import (
 	"loop/backend/leaktest"
 	"loop/backend/provision"
 	"loop/backend/sandbox"
+	"loop/backend/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // world makes containers and keeps them for their holders.
 type world struct {
-	mu    sync.Mutex
-	scope sandbox.Setting[string]
-	fail  error
-	made  int
-	held  map[core.Holder]bool
-	fresh []string // scopes whose container is made anew
+	mu      sync.Mutex
+	scope   sandbox.Setting[string]
+	fail    error
+	made    int
+	held    map[core.Holder]bool
+	boxes   []core.Container
+	visited []string // names of the containers that were linked to
+	fresh   []string // scopes whose container is made anew
 }
 
 func (w *world) ForChannel(context.Context, core.Channel) (provision.Values, error) {
@@ -38,8 +41,8 @@ func (w *world) ForChannel(context.Context, core.Channel) (provision.Values, err
 	}}
 	return v, w.fail
 }
-func (w *world) Ensure(context.Context) error { panic("an image is built for a prompt") }
-func (w *world) GuestVolume(context.Context) (string, error) {
+func (w *world) Ensure(context.Context, string) error { panic("an image is built for a prompt") }
+func (w *world) GuestVolume(context.Context, string) (string, error) {
 	return sandbox.GuestVolumePrefix + "0", nil
 }
 func (w *world) ForgetGuestVolume() {}
@@ -54,6 +57,9 @@ func (w *world) Host(context.Context, core.EngineStatus) (sandbox.Host, error) {
 func (w *world) Places(core.Spec) string { return "" }
 
 func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) { return nil, nil }
+func (w *world) PrepareOnHost(core.Spec) ([]string, error)         { return nil, nil }
+func (w *world) InScopes(...string) []core.Container               { return nil }
+
 func (w *world) Acquire(_ context.Context, s core.Spec, _ string, h core.Holder) (core.Container, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +76,24 @@ func (w *world) Release(_ context.Context, h core.Holder, e core.Ending) error {
 	delete(w.held, h)
 	return nil
 }
-func (w *world) Open(context.Context, core.Container) (core.Link, error) { panic("no link is wanted") }
+func (w *world) Open(_ context.Context, c core.Container) (core.Link, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.visited = append(w.visited, c.Name)
+	return closedLink{}, w.fail
+}
+func (w *world) List() []core.Container {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.boxes
+}
+func (w *world) Facts(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	return core.ContainerFacts{ID: id, Running: id != "ended", Paused: id == "paused"}, nil
+}
+
+type closedLink struct{ core.Link }
+
+func (closedLink) Close() error { return nil }
 func (w *world) Channel(_ context.Context, id core.ChannelID) (core.Channel, error) {
 	if id == "gone" {
 		return core.Channel{}, core.ErrNotFound
@@ -98,7 +121,7 @@ func rig(t *testing.T) (*world, *Service, func()) {
 	log := slog.New(slog.DiscardHandler)
 	s := New(Options{Provision: provision.New(provision.Options{
 		Install: "i", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w, Log: log,
-	}), Channels: w, Containers: w, Settings: w, Log: log})
+	}), Channels: w, Containers: w, Links: w, Settings: w, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -159,8 +182,9 @@ func TestWhatAPromptDoesNotStart(t *testing.T) {
 }
 
 func TestRecreate(t *testing.T) {
-	w := &world{}
-	s := New(Options{Channels: w, Containers: w, Log: slog.New(slog.DiscardHandler)})
+	w := &world{scope: sandbox.Setting[string]{Value: sandbox.ScopeSession}}
+	log := slog.New(slog.DiscardHandler)
+	s := New(Options{Provision: provision.New(provision.Options{Settings: w, Log: log}), Channels: w, Containers: w, Log: log})
 	if was, err := s.Recreate(t.Context(), "c"); !was || err != nil || strings.Join(w.fresh, " ") != "session:c shell:c" {
 		t.Errorf("%v, %v, %v", was, err, w.fresh)
 	}
@@ -171,4 +195,35 @@ func TestRecreate(t *testing.T) {
 	if _, err := s.Recreate(t.Context(), "c"); !errors.Is(err, w.fail) {
 		t.Error(err)
 	}
+}
+
+// TestVisits: every ten minutes, each container that others may join is linked to, except one
+// that is paused. What fails is tried again.
+func TestVisits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, end := rig(t)
+		defer end()
+		w.mu.Lock()
+		w.boxes = []core.Container{
+			{ID: "1", Name: "warm", Scope: "session:c", Status: core.ContainerRunning}, {ID: "2", Name: "own", Status: core.ContainerRunning},
+			{ID: "paused", Name: "paused", Scope: "session:d", Status: core.ContainerRunning},
+			{ID: "ended", Name: "ended", Scope: "session:e", Status: core.ContainerRunning},
+			{ID: "3", Name: "stopped", Scope: "session:f", Status: core.ContainerStopped},
+			{ID: "4", Name: "shell", Scope: "shell:c", Status: core.ContainerRunning},
+		}
+		w.mu.Unlock()
+		for n := 1; n <= 4; n++ {
+			w.mu.Lock()
+			w.fail = nil
+			if n == 2 {
+				w.fail = errors.New("the engine is busy")
+			}
+			w.mu.Unlock()
+			<-time.After(wire.MaxUnvisited / 3)
+			synctest.Wait()
+			if got, want := strings.Join(w.visited, " "), strings.TrimSpace(strings.Repeat("warm shell ", n)); got != want {
+				t.Errorf("after %d times ten minutes: %s", n, got)
+			}
+		}
+	})
 }

@@ -184,7 +184,13 @@ func TestOddRequests(t *testing.T) {
 
 func TestTunnels(t *testing.T) {
 	r := newRig(t, true, Options{})
-	r.site = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { _, _ = io.Copy(w, q.Body) })
+	r.site = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		// Without it, whether the tunnel is closed after the answer depends on how much was read before it.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.Copy(w, q.Body)
+	})
 	res, err := r.client.Post("https://site.example/echo", "text/plain", strings.NewReader(strings.Repeat("words ", 100_000)))
 	if err != nil {
 		t.Fatal(err)

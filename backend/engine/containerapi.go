@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +20,6 @@ import (
 	"loop/backend/backoff"
 	"loop/backend/core"
 )
-
-// maxLogBytes bounds what Logs returns.
-const maxLogBytes = 256 << 10
 
 // Create makes a container from a spec without starting it and returns the
 // engine's full id and its warnings. It never pulls: a missing image is
@@ -129,6 +126,30 @@ func (d *Docker) Rename(ctx context.Context, id core.ContainerID, name string) e
 	})
 }
 
+// SetNetwork has a container that does not run be on one network alone from its next start
+// on, whatever it was on before. Its HostConfig keeps the one it was made with.
+func (d *Docker) SetNetwork(ctx context.Context, id core.ContainerID, network string) error {
+	return d.ask(ctx, "change the container's network", func(ctx context.Context, cli *client.Client) error {
+		r, err := cli.ContainerInspect(ctx, string(id))
+		if err != nil {
+			return err
+		}
+		for _, name := range networksOf(r) { // before the other, since “none” goes with no other
+			if err := cli.NetworkDisconnect(ctx, name, string(id), false); err != nil {
+				return err
+			}
+		}
+		return cli.NetworkConnect(ctx, network, string(id), nil)
+	})
+}
+
+func networksOf(r container.InspectResponse) (names []string) {
+	if r.NetworkSettings != nil {
+		names = slices.Sorted(maps.Keys(r.NetworkSettings.Networks))
+	}
+	return names
+}
+
 // Remove removes a container with its anonymous volumes. An absent one gives
 // core.ErrNotFound; one being removed already counts as success once it is gone.
 func (d *Docker) Remove(ctx context.Context, id core.ContainerID, force bool) error {
@@ -178,7 +199,7 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (f core.Conta
 		f = core.ContainerFacts{
 			ID: core.ContainerID(r.ID), Name: strings.TrimPrefix(r.Name, "/"), ImageID: r.Image, Labels: r.Config.Labels,
 			Running: st.Running, Paused: st.Paused, ExitCode: st.ExitCode, OOMKilled: st.OOMKilled, Error: st.Error,
-			Limits: limitsOf(r.HostConfig.Resources),
+			Limits: limitsOf(r.HostConfig.Resources), Networks: networksOf(r),
 		}
 		f.CreatedAt, _ = time.Parse(time.RFC3339Nano, r.Created) // zero where it cannot be read
 		for _, m := range r.HostConfig.Mounts {
@@ -217,20 +238,4 @@ func labelFilter(labels map[string]string) filters.Args {
 		f.Add("label", k+"="+v)
 	}
 	return f
-}
-
-// Logs returns the last n lines that PID 1 wrote, stdout and stderr together,
-// at most 256 KiB. The bytes came out of a container: show them as text only.
-func (d *Docker) Logs(ctx context.Context, id core.ContainerID, n int) (string, error) {
-	log := tail{max: maxLogBytes}
-	err := d.do(ctx, "read the container's log", func(ctx context.Context, cli *client.Client) error {
-		rc, err := cli.ContainerLogs(ctx, string(id), container.LogsOptions{ShowStdout: true, ShowStderr: true, Tail: strconv.Itoa(n)})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rc.Close() }()
-		_, err = io.Copy(&log, &demux{r: rc, stderr: &log})
-		return err
-	})
-	return log.String(), err
 }

@@ -44,6 +44,7 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		IpcMode:        container.IPCModePrivate,
 		NetworkMode:    container.NetworkMode(s.Network),
 		ExtraHosts:     s.ExtraHosts,
+		DNS:            s.DNS,
 		CapDrop:        s.CapDrop,
 		CapAdd:         s.CapAdd,
 		ReadonlyRootfs: s.ReadOnlyRoot,
@@ -58,6 +59,15 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 	if s.Seccomp != "" {
 		host.SecurityOpt = append(host.SecurityOpt, "seccomp="+s.Seccomp)
 	}
+	if s.AppArmor != "" {
+		host.SecurityOpt = append(host.SecurityOpt, "apparmor="+s.AppArmor)
+	}
+	for _, u := range s.Ulimits {
+		host.Ulimits = append(host.Ulimits, &container.Ulimit{Name: u.Name, Soft: u.Soft, Hard: u.Hard})
+	}
+	if s.GPUs { // what “--gpus all” asks for
+		host.DeviceRequests = []container.DeviceRequest{{Count: -1, Capabilities: [][]string{{"gpu"}}}}
+	}
 	for _, t := range s.Tmpfs {
 		host.Tmpfs[t.Target] = t.Options
 	}
@@ -71,7 +81,7 @@ func resources(l core.Limits) container.Resources {
 	var r container.Resources
 	if l.MemoryBytes > 0 {
 		r.Memory = l.MemoryBytes
-		r.MemorySwap = l.MemoryBytes // equal means no swap on top
+		r.MemorySwap = max(l.MemoryBytes, l.SwapBytes) // equal means no swap on top
 	}
 	if l.CPUs > 0 {
 		r.CPUPeriod = cpuPeriod

@@ -248,6 +248,7 @@ func TestEngineDiesMidCall(t *testing.T) {
 		},
 		"import":  func() error { return d.ImageImport(ctx, strings.NewReader(""), "x") },
 		"tag":     func() error { return d.ImageTag(ctx, "x", "y") },
+		"named":   func() error { _, err := d.ImagesNamed(ctx, nil); return err },
 		"volume":  func() error { return d.EnsureVolume(ctx, "x", nil) },
 		"fill":    func() error { return d.VolumeFill(ctx, "x", "y", nil) },
 		"gateway": func() error { _, err := d.GatewayIP(ctx); return err },

@@ -34,6 +34,12 @@ type answer struct {
 	at time.Time
 }
 
+// serves reports whether an answer is one for who asked at a time: it is fresh now, or came
+// after that, as for those who waited for one question.
+func (a answer) serves(asked, now time.Time) bool {
+	return now.Sub(a.at) < healthFresh || a.at.After(asked)
+}
+
 type asker interface {
 	Status(ctx context.Context) core.EngineStatus
 }
@@ -46,6 +52,7 @@ func NewHealth(d *Docker, publish func(...core.Event)) *Health {
 // Status is the engine's state: at most healthFresh old, or what was known
 // before while another question is under way.
 func (h *Health) Status(ctx context.Context) core.EngineStatus {
+	asked := time.Now()
 	if !h.asking.TryLock() {
 		if last := h.last.Load(); last != nil {
 			return last.EngineStatus
@@ -54,7 +61,7 @@ func (h *Health) Status(ctx context.Context) core.EngineStatus {
 	}
 	defer h.asking.Unlock()
 	before := h.last.Load()
-	if before != nil && time.Since(before.at) < healthFresh {
+	if before != nil && before.serves(asked, time.Now()) {
 		return before.EngineStatus
 	}
 	st := h.engine.Status(ctx)

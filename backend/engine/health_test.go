@@ -170,12 +170,32 @@ func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	wg.Wait()
 }
 
+// TestAnswersServe while they are fresh, and those who asked before them however late they
+// come to read them.
+func TestAnswersServe(t *testing.T) {
+	at := time.Now()
+	a := answer{at: at}
+	for name, c := range map[string]struct {
+		asked, read time.Duration // after the answer
+		want        bool
+	}{
+		"at once":               {0, 0, true},
+		"within its time":       {time.Second, healthFresh - 1, true},
+		"after its time":        {time.Second, healthFresh, false},
+		"waited for it, and on": {-time.Second, time.Hour, true},
+	} {
+		if got := a.serves(at.Add(c.asked), at.Add(c.read)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // waitForLocks returns when n goroutines wait for locks.
 func waitForLocks(t *testing.T, n int) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]

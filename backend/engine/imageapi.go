@@ -178,6 +178,22 @@ func (d *Docker) ImagesDangling(ctx context.Context, labels map[string]string) (
 	return made, err
 }
 
+// ImagesNamed returns the labels of the images that have a name and carry all the labels, by
+// each of their names.
+func (d *Docker) ImagesNamed(ctx context.Context, labels map[string]string) (map[string]map[string]string, error) {
+	byName := map[string]map[string]string{}
+	err := d.do(ctx, "list images", func(ctx context.Context, cli *client.Client) error {
+		list, err := cli.ImageList(ctx, image.ListOptions{Filters: labelFilter(labels)})
+		for _, i := range list {
+			for _, name := range i.RepoTags {
+				byName[name] = i.Labels
+			}
+		}
+		return err
+	})
+	return byName, err
+}
+
 // ImageTag gives an image another name.
 func (d *Docker) ImageTag(ctx context.Context, source, ref string) error {
 	return d.aboutImage(ctx, "tag the image", source, func(ctx context.Context, cli *client.Client) error {

@@ -219,7 +219,7 @@ func spawnRequest(req core.SpawnRequest) (wire.Request, [][]byte) {
 func spawnInfo(i wire.Info) core.SpawnInfo {
 	out := core.SpawnInfo{
 		ID: core.SpawnID(i.ID), Pid: i.Pid, Stdio: core.Stdio(i.Stdio), Started: time.UnixMilli(i.Started),
-		OutEnd: i.OutEnd, ErrEnd: i.ErrEnd, Paused: i.Paused,
+		OutEnd: i.OutEnd, ErrEnd: i.ErrEnd, Paused: i.Paused, Gone: i.Gone,
 		Detached: i.Detached[:min(len(i.Detached), wire.MaxDetached)],
 	}
 	if i.Exit != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // listenerFile is in the Loop folder: the key that tokens are made of and the
@@ -41,8 +43,20 @@ type ListenerOptions struct {
 	Callbacks Callbacks
 	Browsers  Browsers // nil: none
 	Runs      Runs
-	Network   Network
+	Network   Network // nil where Host is set
+	// Host makes it a listener for runs on this computer itself: “127.0.0.1”. It asks no
+	// engine then, and serves them the demo's model, too.
+	Host      string
+	DemoModel http.Handler
 	Log       *slog.Logger
+}
+
+// file is in the Loop folder.
+func (o ListenerOptions) file() string {
+	if o.Host != "" {
+		return filepath.Join(o.Home, "host-tcp.json")
+	}
+	return filepath.Join(o.Home, listenerFile)
 }
 
 // Listener serves guest callbacks over TCP to the runs whose settings ask for it.
@@ -83,6 +97,17 @@ type Access struct {
 	Notice string // why the wish could not be met, for the person
 }
 
+// Env are the variables that an agent's programs read for callbacks over TCP.
+func (a Access) Env() []core.EnvVar {
+	if a.URL == "" {
+		return nil
+	}
+	return []core.EnvVar{
+		{Name: "API_URL", Value: a.URL, Lane: "app"},
+		{Name: wire.TokenEnv, Value: a.Token.Reveal(), Lane: "app", Secret: true},
+	}
+}
+
 // Admit makes what the programs of one run need. A run that does not wish for TCP
 // gets nothing.
 func (l *Listener) Admit(ctx context.Context, from core.Caller, w Wish) (Access, error) {
@@ -112,7 +137,10 @@ func (l *Listener) Admit(ctx context.Context, from core.Caller, w Wish) (Access,
 		return Access{}, err
 	}
 	url := strings.TrimSuffix(w.AdvertiseURL, "/")
-	if url == "" {
+	switch {
+	case l.o.Host != "":
+		url = "http://" + l.server.Addr().String()
+	case url == "":
 		url = "http://host.docker.internal:" + strconv.Itoa(portOf(l.server.Addr()))
 	}
 	return Access{URL: url, Token: l.server.Grant(ctx, from)}, nil
@@ -151,6 +179,9 @@ func (l *Listener) Close() {
 // bridge's own address where it is this machine's, and loopback where the engine
 // is in a virtual machine that forwards to it.
 func (l *Listener) address(ctx context.Context) (string, error) {
+	if l.o.Host != "" {
+		return l.o.Host, nil
+	}
 	if runtime.GOOS != "linux" {
 		return "127.0.0.1", nil
 	}
@@ -187,7 +218,7 @@ func (l *Listener) open(host string) error {
 		}
 		l.end()
 	}
-	st, err := readListener(l.o.Home)
+	st, err := readListener(l.o.file())
 	if err != nil {
 		return err
 	}
@@ -197,18 +228,24 @@ func (l *Listener) open(host string) error {
 		ln, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
+		if l.o.Host != "" {
+			return core.Fail(core.CodeConfig, err, "Loop could not listen on "+host+" for runs on this computer itself.",
+				"Check what keeps programs from listening there.")
+		}
 		return core.Fail(core.CodeConfig, err, fmt.Sprintf("guest_transport is tcp, and Loop could not listen on %s, the engine's bridge.", host),
 			"Set guest_transport to link, which needs no port.")
 	}
 	if port := portOf(ln.Addr()); port != st.Port {
 		st.Port = port
-		if err := writeListener(l.o.Home, st); err != nil {
+		if err := writeListener(l.o.file(), st); err != nil {
 			_ = ln.Close()
 			return err
 		}
 	}
 	l.host = host
-	l.server = ServeTCP(ln, TCPOptions{Key: core.Secret(st.Key), Callbacks: l.o.Callbacks, Browsers: l.o.Browsers, Live: l.live, Log: l.o.Log})
+	l.server = ServeTCP(ln, TCPOptions{
+		Key: core.Secret(st.Key), Callbacks: l.o.Callbacks, Browsers: l.o.Browsers, DemoModel: l.o.DemoModel, Live: l.live, Log: l.o.Log,
+	})
 	l.o.Log.Info("guest callbacks over tcp", "addr", ln.Addr().String())
 	return nil
 }
@@ -230,8 +267,7 @@ func portOf(a net.Addr) int {
 
 // readListener reads the listener's file. One that cannot be used is replaced: a
 // new key only makes the tokens of containers under way worthless.
-func readListener(home string) (listenerState, error) {
-	path := filepath.Join(home, listenerFile)
+func readListener(path string) (listenerState, error) {
 	var st listenerState
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -243,12 +279,12 @@ func readListener(home string) (listenerState, error) {
 		return st, nil
 	}
 	st = listenerState{Key: core.NewID() + core.NewID()}
-	return st, writeListener(home, st)
+	return st, writeListener(path, st)
 }
 
-func writeListener(home string, st listenerState) error {
+func writeListener(path string, st listenerState) error {
 	b, _ := json.Marshal(st) // always encodes
-	if err := atomicfile.Replace(filepath.Join(home, listenerFile), b); err != nil {
+	if err := atomicfile.Replace(path, b); err != nil {
 		return fmt.Errorf("write the guest listener's key: %w", err)
 	}
 	return nil

@@ -182,21 +182,74 @@ func TestListenerPortTaken(t *testing.T) {
 	}
 	defer func() { _ = ln.Close() }()
 	home := t.TempDir()
-	if err := writeListener(home, listenerState{Key: strings.Repeat("a", 64), Port: portOf(ln.Addr())}); err != nil {
+	if err := writeListener(filepath.Join(home, listenerFile), listenerState{Key: strings.Repeat("a", 64), Port: portOf(ln.Addr())}); err != nil {
 		t.Fatal(err)
 	}
 	w := newTCPWorld(t, home, "127.0.0.1")
 	if _, token, _, err := w.enter(t, overTCP()); err != nil || portOf(w.server.Addr()) == portOf(ln.Addr()) || token == "" {
 		t.Errorf("%v", err)
 	}
-	if st, err := readListener(home); err != nil || st.Port != portOf(w.server.Addr()) || st.Key != strings.Repeat("a", 64) {
+	if st, err := readListener(filepath.Join(home, listenerFile)); err != nil || st.Port != portOf(w.server.Addr()) || st.Key != strings.Repeat("a", 64) {
 		t.Errorf("%+v %v", st, err)
 	}
 	// A damaged file is replaced.
 	if err := os.WriteFile(filepath.Join(home, listenerFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := readListener(home); err != nil || len(st.Key) != 64 || st.Key == strings.Repeat("a", 64) {
+	if st, err := readListener(filepath.Join(home, listenerFile)); err != nil || len(st.Key) != 64 || st.Key == strings.Repeat("a", 64) {
 		t.Errorf("%+v %v", st, err)
+	}
+}
+
+// TestListenerForRunsOnThisComputer asks no engine, listens on loopback alone, and serves
+// the demo's model to the run that shows its token, as a key or as a bearer's.
+func TestListenerForRunsOnThisComputer(t *testing.T) {
+	home := t.TempDir()
+	model := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "model %s", r.URL.Path) })
+	l := NewListener(ListenerOptions{
+		Home: home, Host: "127.0.0.1", DemoModel: model, Callbacks: &said{}, Runs: runStates{"r1": core.RunRunning, "r2": core.RunRunning},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	defer l.Close()
+	a, err := l.Admit(t.Context(), core.Caller{ChannelID: "c1", RunID: "r1"}, Wish{TCP: true})
+	if err != nil || !strings.HasPrefix(a.URL, "http://127.0.0.1:") || a.Token == "" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	other, err := l.Admit(t.Context(), core.Caller{ChannelID: "c2", RunID: "r2"}, Wish{TCP: true})
+	if err != nil || other.Token == a.Token || other.URL != a.URL {
+		t.Fatalf("%+v, %v", other, err)
+	}
+	for name, tc := range map[string]struct {
+		path, header, value string
+		code                int
+		body                string
+	}{
+		"key":       {"/runs/r1/model/v1/messages", "X-Api-Key", a.Token.Reveal(), http.StatusOK, "model /v1/messages"},
+		"bearer":    {"/runs/r1/model/v1/messages", "Authorization", "Bearer " + a.Token.Reveal(), http.StatusOK, "model /v1/messages"},
+		"other run": {"/runs/r1/model/v1/messages", "X-Api-Key", other.Token.Reveal(), http.StatusForbidden, "another run"},
+		"no token":  {"/runs/r1/model/v1/messages", "X-Api-Key", core.NoKey, http.StatusUnauthorized, ""},
+		"bare":      {"/runs/r1/model/v1/messages", "Authorization", a.Token.Reveal(), http.StatusUnauthorized, ""},
+		"as bearer": {"/runs/r1/model/v1/messages", "X-Api-Key", "Bearer " + a.Token.Reveal(), http.StatusUnauthorized, ""},
+		"dots":      {"/runs/r1/model/..%2f..%2fx", "X-Api-Key", a.Token.Reveal(), http.StatusBadRequest, "not usable"},
+		"callback":  {"/api/messages", "Authorization", "Bearer " + a.Token.Reveal(), http.StatusOK, "ok"},
+		"owner":     {"/api/call/System.Snapshot", "Authorization", "Bearer " + a.Token.Reveal(), http.StatusNotFound, ""},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL+tc.path, strings.NewReader(`{"content":"hi"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(tc.header, tc.value)
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != tc.code || !strings.Contains(string(b), tc.body) {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, b)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(home, listenerFile)); err == nil {
+		t.Error("it shares its file with the listener for containers")
 	}
 }

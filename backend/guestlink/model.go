@@ -36,7 +36,12 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
 		return
 	}
-	rest := cmp.Or(m[2], "/")
+	passOn(w, r, m[2], who.model.handler)
+}
+
+// passOn has a model answer what is left of a path, escaped.
+func passOn(w http.ResponseWriter, r *http.Request, rest string, model http.Handler) {
+	rest = cmp.Or(rest, "/")
 	path, err := url.PathUnescape(rest)
 	if err != nil || slices.Contains(strings.Split(strings.ReplaceAll(path, `\`, "/"), "/"), "..") {
 		modelError(w, http.StatusBadRequest, "invalid_request_error", "the path is not usable")
@@ -46,7 +51,7 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 	r2.URL.Path, r2.URL.RawPath = path, rest
 	r2.RequestURI = ""
 	r2.Body = http.MaxBytesReader(w, r.Body, wire.MaxModelBody)
-	who.model.handler.ServeHTTP(w, r2)
+	model.ServeHTTP(w, r2)
 }
 
 // modelPath cuts an escaped path into the run and what follows “model”.

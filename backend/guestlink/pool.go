@@ -3,6 +3,8 @@ package guestlink
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -183,6 +185,20 @@ func (p *Pool) linger(id core.ContainerID, s *sharedLink, back <-chan struct{}) 
 	if !used {
 		_ = s.link.Close() // nobody waits for anything on it
 	}
+}
+
+// Busy reports whether a program that was started over links runs in a container, or anything
+// that one has left behind.
+func (p *Pool) Busy(ctx context.Context, c core.Container) (bool, error) {
+	link, err := p.Open(ctx, c)
+	if err != nil {
+		return false, fmt.Errorf("open link: %w", err)
+	}
+	all, err := link.Spawns(ctx)
+	if err = errors.Join(err, link.Close()); err != nil {
+		return false, fmt.Errorf("ask what runs: %w", err)
+	}
+	return slices.ContainsFunc(all, func(s core.SpawnInfo) bool { return !s.Gone }), nil
 }
 
 // RulesChanged has the programs behind every open link go by the rules that count now. It

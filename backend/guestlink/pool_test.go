@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,7 @@ import (
 type poolLink struct {
 	core.Link
 	done   chan struct{}
-	closed int
+	closed atomic.Int32
 	deaf   bool // answers no ping
 }
 
@@ -27,7 +28,7 @@ func (l *poolLink) Ping(ctx context.Context) (time.Duration, error) {
 }
 
 func (l *poolLink) Done() <-chan struct{} { return l.done }
-func (l *poolLink) Close() error          { l.closed++; return nil }
+func (l *poolLink) Close() error          { l.closed.Add(1); return nil }
 
 type sourceFunc func(ctx context.Context, c core.Container) (core.Link, error)
 
@@ -59,11 +60,11 @@ func TestPool(t *testing.T) {
 	}
 	_ = a.Close()
 	_ = a.Close() // closing twice counts once
-	if opened[0].closed != 0 {
+	if opened[0].closed.Load() != 0 {
 		t.Fatal("closed under its other user")
 	}
 	_ = b.Close()
-	if opened[0].closed != 1 {
+	if opened[0].closed.Load() != 1 {
 		t.Fatal("not closed by its last user")
 	}
 	_ = other.Close()
@@ -75,7 +76,7 @@ func TestPool(t *testing.T) {
 		t.Fatal("a broken link was handed out")
 	}
 	_ = c.Close()
-	if opened[3].closed != 0 || opened[2].closed != 1 {
+	if opened[3].closed.Load() != 0 || opened[2].closed.Load() != 1 {
 		t.Fatal("the user of a broken link closed the new one")
 	}
 	e := open("1")
@@ -83,8 +84,8 @@ func TestPool(t *testing.T) {
 		t.Fatal("the new link was not shared")
 	}
 	_, _ = d.Close(), e.Close()
-	if opened[3].closed != 1 || len(p.by) != 0 {
-		t.Fatalf("closed %d times, %d left", opened[3].closed, len(p.by))
+	if opened[3].closed.Load() != 1 || len(p.by) != 0 {
+		t.Fatalf("closed %d times, %d left", opened[3].closed.Load(), len(p.by))
 	}
 
 	next = fail
@@ -146,8 +147,8 @@ func TestLingeringLink(t *testing.T) {
 	shared := core.Container{ID: "1", Scope: "session:c"}
 	for name, c := range map[string]struct {
 		then   func(p *Pool, l *poolLink)
-		closed int // in the end
-		opened int // links in all, with one that is opened in the end
+		closed int32 // in the end
+		opened int   // links in all, with one that is opened in the end
 	}{
 		"somebody comes back": {func(*Pool, *poolLink) { <-time.After(linger - time.Second) }, 0, 1},
 		"nobody comes":        {func(*Pool, *poolLink) { <-time.After(linger) }, 1, 2},
@@ -175,13 +176,13 @@ func TestLingeringLink(t *testing.T) {
 				}
 				_ = l.Close()
 				synctest.Wait()
-				if opened[0].closed != 0 {
+				if opened[0].closed.Load() != 0 {
 					t.Fatal("closed by its last user")
 				}
 				c.then(p, opened[0])
 				synctest.Wait()
-				if opened[0].closed != c.closed {
-					t.Errorf("closed %d times", opened[0].closed)
+				if opened[0].closed.Load() != c.closed {
+					t.Errorf("closed %d times", opened[0].closed.Load())
 				}
 				if l, err = p.Open(t.Context(), shared); err != nil || len(opened) != c.opened {
 					t.Errorf("%d links, %v", len(opened), err)
@@ -189,16 +190,51 @@ func TestLingeringLink(t *testing.T) {
 				_ = l.Close()
 				p.Close()
 				for i, l := range opened {
-					if l.closed != 1 {
-						t.Errorf("link %d was closed %d times", i, l.closed)
+					if l.closed.Load() != 1 {
+						t.Errorf("link %d was closed %d times", i, l.closed.Load())
 					}
 				}
 				late, _ := p.Open(t.Context(), shared) // a straggler leaves nothing
 				_ = late.Close()
-				if last := opened[len(opened)-1]; last.closed != 1 {
-					t.Errorf("a link that was opened after the end was closed %d times", last.closed)
+				if last := opened[len(opened)-1]; last.closed.Load() != 1 {
+					t.Errorf("a link that was opened after the end was closed %d times", last.closed.Load())
 				}
 			})
 		})
 	}
 }
+
+// TestBusy: something runs in a container as long as the tree of one of its programs is there,
+// whether the program itself has ended or not.
+func TestBusy(t *testing.T) {
+	ended := &core.ExitStatus{}
+	var spawns []core.SpawnInfo
+	var fail error
+	link := &listLink{poolLink: poolLink{done: make(chan struct{})}, list: func() ([]core.SpawnInfo, error) { return spawns, fail }}
+	p := NewPool(sourceFunc(func(context.Context, core.Container) (core.Link, error) { return link, nil }))
+	for _, c := range []struct {
+		spawns []core.SpawnInfo
+		want   bool
+	}{
+		{nil, false}, {[]core.SpawnInfo{{}}, true}, {[]core.SpawnInfo{{Exit: ended}}, true}, {[]core.SpawnInfo{{Exit: ended, Gone: true}}, false},
+		{[]core.SpawnInfo{{Exit: ended, Gone: true}, {Exit: ended}}, true},
+	} {
+		spawns = c.spawns
+		if busy, err := p.Busy(t.Context(), core.Container{ID: "1"}); err != nil || busy != c.want {
+			t.Errorf("%+v: %v, %v", c.spawns, busy, err)
+		}
+	}
+	if fail = core.ErrLinkDown; link.closed.Load() != 5 {
+		t.Errorf("%d links were closed", link.closed.Load())
+	}
+	if _, err := p.Busy(t.Context(), core.Container{ID: "1"}); !errors.Is(err, core.ErrLinkDown) {
+		t.Error(err)
+	}
+}
+
+type listLink struct {
+	poolLink
+	list func() ([]core.SpawnInfo, error)
+}
+
+func (l *listLink) Spawns(context.Context) ([]core.SpawnInfo, error) { return l.list() }

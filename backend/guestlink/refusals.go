@@ -73,9 +73,16 @@ func lastLine(s string) string {
 	return s
 }
 
+// agentCLI is the program that runs start.
+const agentCLI = "claude"
+
 // noProgram says how a program gets into a container. Where the root cannot be
 // written there are three ways: the image's own parts, the agent's home, another image.
 func noProgram(err error, name string) error {
+	if name == agentCLI {
+		return core.Fail(core.CodeNotFound, err, "The container's image has no Claude Code: there is no program called "+name+" in it.",
+			"Make the image from one of Loop's (FROM loop-agent:latest or openclaw-sandbox:bookworm-slim), or name one of those in the settings.")
+	}
 	return core.Fail(core.CodeNotFound, err, "The container has no program called "+name+", or not its interpreter.",
 		"Add it with image_tools in the settings, put it into ~/.local/bin, or name an image that has it with container_image.")
 }

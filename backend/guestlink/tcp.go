@@ -40,6 +40,8 @@ type TCPOptions struct {
 	Key       core.Secret
 	Callbacks Callbacks
 	Browsers  Browsers // nil: none
+	// DemoModel answers model calls of those whose run is a demo; nil: none are answered.
+	DemoModel http.Handler
 	// Live says whether a run may still ask; it is asked with each request. An
 	// error refuses the request and keeps the token.
 	Live func(ctx context.Context, run core.RunID) (bool, error)
@@ -47,7 +49,7 @@ type TCPOptions struct {
 }
 
 // TCP serves guest callbacks on a port instead of links, to callers that show
-// the token of their container. Models are not reached through it, and nothing
+// the token of their run. No model but the demo's is reached through it, and nothing
 // of the owner's is. Its methods may be called from any goroutine.
 type TCP struct {
 	o        TCPOptions
@@ -158,12 +160,12 @@ func (t *TCP) forget(run core.RunID) {
 // caller finds whose token a request shows. Every grant is compared, each in
 // the same time, so that how long it takes tells nothing.
 func (t *TCP) caller(r *http.Request) (from core.Caller, ok bool) {
-	said := r.Header.Values("Authorization")
-	if len(said) != 1 {
+	said, key := r.Header.Values("Authorization"), r.Header.Values("X-Api-Key")
+	if len(said)+len(key) != 1 {
 		return from, false
 	}
-	token, bearer := strings.CutPrefix(said[0], "Bearer ")
-	if !bearer {
+	token, bearer := strings.CutPrefix(slices.Concat(said, key)[0], "Bearer ")
+	if bearer != (len(said) == 1) { // a model's key comes bare
 		return from, false
 	}
 	sum := sha256.Sum256([]byte(token))
@@ -206,7 +208,28 @@ func (t *TCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		unauthorized(w)
 		return
 	}
+	if m := modelPath.FindStringSubmatch(r.URL.EscapedPath()); m != nil {
+		t.serveModel(w, r, from, m)
+		return
+	}
 	callbackHandler{from: from, callbacks: t.o.Callbacks, browsers: t.o.Browsers, log: t.o.Log}.ServeHTTP(w, r)
+}
+
+// serveModel answers a model call of the caller's own run, for as long as that takes.
+func (t *TCP) serveModel(w http.ResponseWriter, r *http.Request, from core.Caller, m []string) {
+	switch {
+	case t.o.DemoModel == nil:
+		modelError(w, http.StatusNotFound, "not_found_error", "no model is served here")
+		return
+	case core.RunID(m[1]) != from.RunID:
+		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
+		return
+	}
+	c := http.NewResponseController(w)
+	if err := errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})); err != nil {
+		t.o.Log.Warn("model call has the deadlines of a callback", "err", err)
+	}
+	passOn(w, r, m[2], t.o.DemoModel)
 }
 
 func unauthorized(w http.ResponseWriter) {

@@ -39,17 +39,21 @@ func folderWith(t *testing.T, text string) string {
 	return dir
 }
 
-// deadPort is one on which nothing listens.
+// deadPort is one on which nothing listens, and which nothing else gets while the test runs:
+// the near end of a connection has it.
 func deadPort(t *testing.T) uint16 {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := net.Dial("tcp4", l.Addr().String())
+	if err != nil {
 		t.Fatal(err)
 	}
-	return netip.MustParseAddrPort(l.Addr().String()).Port()
+	t.Cleanup(func() { _ = c.Close() })
+	return netip.MustParseAddrPort(c.LocalAddr().String()).Port()
 }
 
 // speak is a handler that accepts the WebSocket and does something with it.

@@ -21,7 +21,11 @@ import (
 )
 
 // Computer is this one, with Loop's folder at an absolute path.
-type Computer struct{ LoopHome string }
+type Computer struct {
+	LoopHome string
+	// Seed makes the copy of a folder in which an agent works; see package agentcopy.
+	Seed func(core.WorkspaceSeed) (notices []string, err error)
+}
 
 // Host gathers what sandbox.Resolve has to know, with what the engine says of
 // itself.

@@ -83,7 +83,7 @@ func TestGather(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	t.Setenv("https_proxy", "http://127.0.0.1:1")
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[core]\n\texcludesFile = ~/my ignore\n"), 0o644))
-	h, err := Computer{filepath.Join(home, ".loop")}.Host(t.Context(), core.EngineStatus{})
+	h, err := Computer{LoopHome: filepath.Join(home, ".loop")}.Host(t.Context(), core.EngineStatus{})
 	must(t, err)
 	if h.Home != home || h.LoopHome != home+"/.loop" || h.UID != os.Getuid() || h.User == "" || h.TimeZone != "Asia/Tokyo" || h.Env["https_proxy"] == "" {
 		t.Errorf("%+v", h)
@@ -92,7 +92,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("git excludes %q", h.GitExcludes)
 	}
 	t.Setenv("HOME", "")
-	if _, err := (Computer{"/x"}).Host(t.Context(), core.EngineStatus{}); err == nil {
+	if _, err := (Computer{LoopHome: "/x"}).Host(t.Context(), core.EngineStatus{}); err == nil {
 		t.Error("no home directory is not an error")
 	}
 }

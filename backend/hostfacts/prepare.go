@@ -20,7 +20,7 @@ import (
 // container is made and may be repeated until then; once the agent works, a
 // repetition would take back what it did to its copies. Notices say what had to
 // be started afresh or left out. Errors are *core.Failure.
-func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error) {
+func (c Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error) {
 	fail := func(step string, err error) ([]string, error) {
 		if _, ok := errors.AsType[*core.Failure](err); ok {
 			return nil, err
@@ -35,6 +35,16 @@ func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, er
 			}
 		}
 	}
+	if dir := spec.Setup.Dir; dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fail("make the folder of the set-up", err)
+		}
+	}
+	if spec.Seed.Copy != "" {
+		if notices, err = c.Seed(spec.Seed); err != nil {
+			return fail("make the agent's copy", err)
+		}
+	}
 	if err := writeEtc(spec.Agent, host.LoopHome); err != nil {
 		return fail("write passwd and group", err)
 	}
@@ -43,7 +53,8 @@ func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, er
 			notices = append(notices, "“"+c.Source+"” was not copied: "+reason+".")
 		}
 	}
-	notice, err := consent(stateSource(spec, sandbox.ClaudeDir), stateSource(spec, spec.Agent.Home), spec.WorkDir)
+	dirs := append([]string{spec.WorkDir}, spec.Dirs...)
+	notice, err := consent(stateSource(spec, sandbox.ClaudeDir), stateSource(spec, spec.Agent.Home), dirs)
 	if err != nil {
 		return fail("write .claude.json", err)
 	}
@@ -55,6 +66,26 @@ func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, er
 		if err := MakeMountpoint(p); err != nil {
 			return fail("make mountpoint", err)
 		}
+	}
+	return notices, nil
+}
+
+// PrepareOnHost makes the state folders of a run that works on this computer itself, and
+// .claude.json with its consent flags. Errors and notices are Prepare's.
+func (c Computer) PrepareOnHost(spec core.Spec) (notices []string, err error) {
+	for _, m := range spec.Mounts {
+		err = errors.Join(err, os.MkdirAll(m.Source, 0o700))
+	}
+	var notice string
+	if err == nil {
+		notice, err = consent(stateSource(spec, sandbox.ClaudeDir), stateSource(spec, spec.Agent.Home), []string{spec.WorkDir})
+	}
+	if err != nil {
+		return nil, core.Fail(core.CodeDir, err, "Loop's own folders for the channel could not be made.",
+			"Check that the disk is not full and that "+c.LoopHome+" belongs to you.")
+	}
+	if notice != "" {
+		notices = append(notices, notice)
 	}
 	return notices, nil
 }
@@ -93,7 +124,7 @@ const claudeJSON = ".claude.json"
 // that a CLI without CLAUDE_CONFIG_DIR keeps in the home, and lays a link for
 // those who look for ~/.claude. Agents write both folders and may let the link
 // lead anywhere: it is never followed, and no file but an ordinary one is read.
-func consent(claude, home, workDir string) (notice string, err error) {
+func consent(claude, home string, workDirs []string) (notice string, err error) {
 	state, err := os.OpenRoot(claude)
 	if err != nil {
 		return "", err
@@ -117,7 +148,12 @@ func consent(claude, home, workDir string) (notice string, err error) {
 	if !found && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotOrdinary) {
 		return "", err
 	}
-	merged, damaged := sandbox.MergeConsent(old, earlier, workDir)
+	merged, damaged := old, false
+	for _, dir := range workDirs {
+		var bad bool
+		merged, bad = sandbox.MergeConsent(merged, earlier, dir)
+		damaged = damaged || bad
+	}
 	if damaged {
 		notice = "The channel's .claude.json was damaged, or too large; its unreadable parts were started afresh."
 	}
@@ -152,19 +188,8 @@ func readState(root *os.Root) ([]byte, error) {
 // readPlain reads a file in a folder that agents write, unless it is a link or none of
 // the ordinary kind.
 func readPlain(root *os.Root, name string, most int64) ([]byte, error) {
-	seen, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !seen.Mode().IsRegular() {
-		return nil, errNotOrdinary
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|atomicfile.NoWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	data, opened, err := atomicfile.ReadOpened(f, most)
-	if opened != nil && !os.SameFile(seen, opened) {
+	data, err := atomicfile.ReadIn(root, name, most)
+	if errors.Is(err, atomicfile.ErrNotRegular) {
 		return nil, errNotOrdinary
 	}
 	return data, err

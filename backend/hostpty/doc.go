@@ -18,5 +18,9 @@
 // A program that ended by itself leaves behind what it put into the background,
 // as in any terminal, until Close.
 //
-// Package daemon hands it to backend/terminal; tests may import it.
+// A Program has files in the place of a terminal, and goes on when Loop ends; the next
+// launch adopts it. On macOS its session has no terminal to be found by, and on Windows an
+// adopted program gets a new job, so that there orphans of before are not found.
+//
+// Package daemon hands it to backend/terminal; hostrun and tests may import it.
 package hostpty

@@ -84,6 +84,9 @@ const (
 	// believed while processes come and go: one may start the next and end between
 	// being listed and being looked at.
 	emptyLooks = 12
+	// unsurePause lets others run between two looks that are not believed: on a busy
+	// computer a process stands where it cannot be seen until its turn comes.
+	unsurePause = 2 * time.Millisecond
 	// hopLooks is how often that is done again once programs are killed. With one, two of
 	// four that hopped on a busy machine were left in one run of some twenty.
 	hopLooks = 4

@@ -3,6 +3,7 @@ package hostpty
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -37,6 +38,21 @@ func waitNoReap(pid int) Exit {
 	}
 }
 
+// peekEnd says whether a child ended. How, the system says only together with its number.
+func peekEnd(pid int) (how Exit, ended bool) {
+	now, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return Exit{Code: -1}, err != nil || now.Proc.P_stat == zombie
+}
+
+// identityOf names a running process for good.
+func identityOf(pid int) (string, bool) {
+	now, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || now.Proc.P_stat == zombie {
+		return "", false
+	}
+	return fmt.Sprintf("%d.%06d", now.Proc.P_starttime.Sec, now.Proc.P_starttime.Usec), true
+}
+
 // process is one member of a session's tree.
 type process struct {
 	pid, ppid int
@@ -60,7 +76,7 @@ const zombie = 5
 // find lists the leader (0: no more) and everything whose controlling terminal is
 // dev, their descendants, and what shows the marker. The table is complete at once:
 // nobody is met before the others are known.
-func find(leader int, marker string, dev uint64, _ func(process)) (out []process, sure bool) {
+func find(leader int, marker string, dev uint64, _ func(process), _ map[int]string) (out []process, sure bool) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil, true

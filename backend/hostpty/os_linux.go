@@ -3,6 +3,8 @@ package hostpty
 import (
 	"errors"
 	"os"
+	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -57,11 +59,36 @@ func waitNoReap(pid int) Exit {
 	var info unix.Siginfo
 	for errors.Is(unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
-	switch c := (*childInfo)(unsafe.Pointer(&info)); c.code {
+	return exitOfChild(&info)
+}
+
+// peekEnd says how a child ended, if it did, and leaves its number taken.
+func peekEnd(pid int) (how Exit, ended bool) {
+	var info unix.Siginfo
+	for errors.Is(unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil), unix.EINTR) {
+	}
+	how = exitOfChild(&info)
+	return how, how.Code >= 0
+}
+
+func exitOfChild(info *unix.Siginfo) Exit {
+	switch c := (*childInfo)(unsafe.Pointer(info)); c.code {
 	case cldExited:
 		return Exit{Code: int(c.child.status)}
 	case cldKilled, cldDumped:
 		return Exit{Code: 128 + int(c.child.status), Signal: unix.SignalName(unix.Signal(c.child.status))}
 	}
 	return Exit{Code: -1}
+}
+
+// bootID tells this start of the computer from others, whose ticks begin anew.
+var bootID = sync.OnceValue(func() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // empty is equal in each start of such a kernel
+	return strings.TrimSpace(string(b))
+})
+
+// identityOf names a running process for good.
+func identityOf(pid int) (string, bool) {
+	p, ok := proc.stat(pid)
+	return bootID() + " " + p.start, ok
 }

@@ -11,9 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,21 +24,15 @@ import (
 // PTY is a program on a terminal. Reads come from one goroutine and writes from
 // one; the other methods from any. Whoever started it calls Close.
 type PTY struct {
+	session
 	cmd    *exec.Cmd
 	master *os.File
-	marker string
-	dev    atomic.Uint64 // the terminal's device number, while it can be no other's
-	kill   func(process) // process.kill; tests replace it
 
 	ending
 	reap   chan struct{} // closed by Close, which needs the leader's number no more
 	reaped chan struct{}
 
 	rest int // read after the program's end
-
-	// released is set before the leader's number is given free: from then on the
-	// number may be another process's.
-	released atomic.Bool
 }
 
 // Start runs a program as the leader of a new session with a new terminal.
@@ -77,7 +69,7 @@ func Start(o Options) (*PTY, error) {
 		return nil, startFailure(o.Argv[0], err)
 	}
 	p := &PTY{
-		cmd: cmd, master: master, marker: marker, kill: process.kill,
+		session: session{leader: cmd.Process.Pid, marker: marker, kill: process.kill}, cmd: cmd, master: master,
 		ending: ending{exited: make(chan struct{})}, reap: make(chan struct{}), reaped: make(chan struct{}),
 	}
 	p.dev.Store(deviceOf(tty))
@@ -229,7 +221,7 @@ func (p *PTY) Resize(_ context.Context, cols, rows uint16) error {
 // left: Loop could not quit while a reader waits for one that nobody can end. The
 // leader's number stays taken then, as the next try finds them by it.
 func (p *PTY) close() error {
-	err := p.end()
+	err := p.end(unix.SIGHUP)
 	p.dev.Store(0)
 	_ = p.master.Close()
 	if err == nil {
@@ -237,95 +229,6 @@ func (p *PTY) close() error {
 		<-p.reaped
 	}
 	return err
-}
-
-// left lists the processes of the session that still run, its leader among them.
-func (p *PTY) left() []process { return p.look(nil) }
-
-// look is left, and does each to a process of the session in the moment it is found.
-func (p *PTY) look(each func(process)) []process {
-	for looks := emptyLooks; ; looks-- {
-		sid := p.cmd.Process.Pid
-		if p.released.Load() {
-			sid = 0
-		}
-		left, sure := find(sid, p.marker, p.dev.Load(), each)
-		if len(left) > 0 || sure || looks <= 1 {
-			return left
-		}
-	}
-}
-
-// Others names what Close would end besides the program that was started: its
-// jobs in the background, stopped ones too, and what it left behind. Helpers that
-// come back by themselves when they are needed are not among them.
-func (p *PTY) Others() []string {
-	var names []string
-	for _, q := range p.left() {
-		if q.pid != p.cmd.Process.Pid && !helper(q.name) {
-			names = append(names, q.name)
-		}
-	}
-	return names
-}
-
-func (p *PTY) end() error {
-	left := p.left()
-	for _, q := range left {
-		// A stopped program takes its hang-up only when it goes on.
-		q.signal(unix.SIGHUP)
-		q.signal(unix.SIGCONT)
-	}
-	left = p.until(hangupGrace, 1, nil)
-	if len(left) > 0 {
-		left = p.until(killGrace, killLooks, p.kill)
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(left))
-	for _, q := range left {
-		names = append(names, fmt.Sprintf("%s (%d)", q.name, q.pid))
-	}
-	return core.Fail(core.CodeConflict, nil, "Some programs of the terminal could not be ended: "+strings.Join(names, ", ")+".",
-		"They belong to another user or wait for a disk; end them by hand.")
-}
-
-// until looks for processes that are left and does each to them. It looks again until
-// nothing is left, or limit has passed and it has looked that often.
-func (p *PTY) until(limit time.Duration, looks int, each func(process)) []process {
-	begun := time.Now()
-	tick := time.NewTicker(lookEvery) // no pause behind a look that took as long: what hops away is chased
-	defer tick.Stop()
-	for {
-		left := p.look(each)
-		// One that hops may escape a look behind a parent that is dead and not collected yet.
-		for again := 0; each != nil && len(left) == 0 && again < hopLooks; again++ {
-			left = p.look(each)
-		}
-		if looks--; len(left) == 0 || looks < 0 && time.Since(begun) > limit {
-			return left
-		}
-		if each != nil {
-			for _, q := range left {
-				each(q)
-			}
-		}
-		<-tick.C
-	}
-}
-
-// withDescendants are those of all that are in, and what came out of them.
-func withDescendants(all []process, in map[int]bool) []process {
-	for grew := true; grew; {
-		grew = false
-		for _, p := range all {
-			if !in[p.pid] && in[p.ppid] {
-				in[p.pid], grew = true, true
-			}
-		}
-	}
-	return slices.DeleteFunc(all, func(p process) bool { return !in[p.pid] })
 }
 
 // deviceOf is the device number of a terminal.

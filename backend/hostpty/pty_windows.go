@@ -242,10 +242,12 @@ type accounting struct {
 	PageFaults, Total, Active, Terminated                                    uint32
 }
 
-// active counts the processes in the job; -1 when the system does not say.
-func (p *PTY) active() int {
+func (p *PTY) active() int { return jobActive(p.job) }
+
+// jobActive counts the processes in a job; -1 when the system does not say.
+func jobActive(job windows.Handle) int {
 	var a accounting
-	if err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation,
+	if err := windows.QueryInformationJobObject(job, windows.JobObjectBasicAccountingInformation,
 		uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil); err != nil {
 		return -1
 	}

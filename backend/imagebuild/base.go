@@ -1,6 +1,7 @@
 package imagebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/distribution/reference"
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
@@ -31,22 +34,25 @@ const (
 
 // base returns a reference of a base image that the engine has.
 func (s *Service) base(ctx context.Context, rep *reporter) (string, error) {
-	e, baseRef := s.engine, s.opts.Base
+	e, baseRef := s.engine, cmp.Or(s.opts.Parent, s.opts.Base)
 	if _, _, err := e.ImageInspect(ctx, baseRef); err == nil {
 		return baseRef, nil
 	} else if !errors.Is(err, core.ErrNoImage) {
 		return "", err
 	}
 	rep.step("Pulling "+baseRef, 0.02)
-	pullErr := s.pullBase(ctx, rep)
+	pinned, pullErr := s.pullBase(ctx, baseRef, rep)
 	if pullErr == nil {
-		return baseRef, nil
+		return pinned, nil
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if f := core.AsFailure(pullErr); f.Code != core.CodeInternal {
 		return "", pullErr // no engine, or its disk is full: another way would meet the same
+	}
+	if s.opts.Parent != "" { // no other takes its place
+		return "", NotThere(baseRef, pullErr)
 	}
 	rep.line("The base image cannot be pulled: " + firstLine(pullErr.Error()))
 	if _, _, err := e.ImageInspect(ctx, ownBaseRef); err == nil {
@@ -58,15 +64,21 @@ func (s *Service) base(ctx context.Context, rep *reporter) (string, error) {
 	return ownBaseRef, nil
 }
 
-// pullBase gives up when the registry shows no sign of life for a few seconds.
-func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
+// pullBase gives up when the registry shows no sign of life for a few seconds. It returns
+// the base by its digest, if the registry said one: that, and nothing that has the name in the
+// next minute, is what is built upon.
+func (s *Service) pullBase(ctx context.Context, name string, rep *reporter) (ref string, err error) {
+	ref = name
 	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	silent := time.AfterFunc(pullPatience, cancel)
 	defer silent.Stop()
 	n := 0
-	err := s.engine.ImagePull(ctx, s.opts.Base, func(line string) {
+	err = s.engine.ImagePull(ctx, name, func(line string) {
 		silent.Stop() // the registry answered; the whole is bounded above
+		if of, is := strings.CutPrefix(strings.TrimSpace(line), "Digest: "); is && imageID.MatchString(of) {
+			ref = pin(name, of)
+		}
 		if n++; n%20 == 1 {
 			rep.line(line)
 		}
@@ -77,9 +89,21 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			why = fmt.Errorf("it was not there after %s", pullTimeout)
 		}
-		return core.Fail(core.CodeInternal, why, "The base image could not be pulled.", "")
+		return "", core.Fail(core.CodeInternal, why, "The base image could not be pulled.", "")
 	}
-	return err
+	return ref, err
+}
+
+// pin names what a reference means by its digest.
+func pin(ref, of string) string {
+	named, err := reference.ParseNormalizedNamed(ref)
+	if err != nil {
+		return ref
+	}
+	if _, pinned := named.(reference.Digested); pinned {
+		return ref
+	}
+	return reference.FamiliarName(named) + "@" + of
 }
 
 // bootstrap makes a Debian base without a registry. The first stage of

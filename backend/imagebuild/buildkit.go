@@ -145,7 +145,7 @@ func (s *Service) dockerBuild(ctx context.Context, cmd Command, files map[string
 		return "", fmt.Errorf("make a directory for the build: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	body, err := tarContext(files)
+	body, err := tarContext(files, s.opts.Recipe.Projects())
 	if err != nil {
 		return "", err
 	}

@@ -30,6 +30,7 @@ type Engine interface {
 	ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
+	ImagesNamed(ctx context.Context, labels map[string]string) (byName map[string]map[string]string, err error)
 	ImagesDangling(ctx context.Context, labels map[string]string) (made map[string]time.Time, err error)
 	// A base image is made in a container.
 	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
@@ -51,10 +52,13 @@ type Options struct {
 	// Settings is asked with each use, so that a change counts at once; a build goes
 	// on with those it began with.
 	Settings  func() Settings
-	Base      string // the published base; empty means debian:bookworm-slim
-	LocalCA   string // folder whose *.crt files are added; empty: none
-	GitConfig string // path of the person's .gitconfig; absent or empty: none is given to the build
-	TempDir   string // where a base is put together; empty means the system's place
+	Base      string            // the published base; empty means debian:bookworm-slim
+	Parent    string            // the image to begin with instead of the base; no other takes its place
+	Args      map[string]string // further arguments of the build
+	Labels    map[string]string // further labels of the image
+	LocalCA   string            // folder whose *.crt files are added; empty: none
+	GitConfig string            // path of the person's .gitconfig; absent or empty: none is given to the build
+	TempDir   string            // where a base is put together; empty means the system's place
 	Log       *slog.Logger
 	// Publish gets every change of the status, from one goroutine at a time; it
 	// must not call back.
@@ -65,6 +69,7 @@ type Options struct {
 type Settings struct {
 	Ref         string   // the image to use; empty means the recipe's
 	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
+	Bare        bool     // Ensure makes a bare image where openclaw-sandbox:bookworm-slim is missing
 	ExtraCA     []string // PEM files; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
 	Without     []string // parts of the image that are switched off, by their names in install-tools.sh
 }
@@ -96,6 +101,10 @@ type Service struct {
 	build  *build           // the one under way
 	last   core.ImageStatus // what the last build came to: note, lines and failure
 	closed bool
+
+	sandbox  sandboxBuild
+	projects map[string]*Service // by image and parent
+	swept    map[string]bool     // folders of projects of which no earlier image is left
 
 	guestMu sync.Mutex // held while a volume is filled, so that it happens once
 	guest   string     // the volume that was seen complete
@@ -197,18 +206,21 @@ func cancelled(why error) error {
 		"Start it again when you are ready; nothing half-made was left.")
 }
 
-// Ensure returns once the image can be used: at once when it is there and up to
-// date, after the build when one is under way or, with autobuild, needed. A stale
-// image stays usable when its rebuild fails; the status then says both.
-func (s *Service) Ensure(ctx context.Context) error {
+// Ensure returns once an image can be used; an empty ref is that of the settings. Loop's own is
+// built: at once when it is there and up to date, after the build when one is under way or,
+// with autobuild, needed. A stale image stays usable when its rebuild fails; the status then
+// says both. Another image is used as it is, and pulled where it is missing; NotThere says that
+// it cannot be had.
+func (s *Service) Ensure(ctx context.Context, ref string) error {
 	set := s.settings()
+	set.Ref = cmp.Or(ref, set.Ref)
 	s.mu.Lock()
 	b := s.build
 	s.mu.Unlock()
-	if b != nil {
-		err := s.Build(ctx)
+	if b != nil && s.managed(set) {
+		err := s.buildOf(ctx, set)
 		if b.set.Ref != set.Ref && ctx.Err() == nil {
-			return s.Ensure(ctx) // it was of the image that the settings named before
+			return s.Ensure(ctx, ref) // it was of the image that the settings named before
 		}
 		return s.usable(ctx, s.inspect(ctx, set), err)
 	}
@@ -219,15 +231,14 @@ func (s *Service) Ensure(ctx context.Context) error {
 	case st.State == core.ImageReady:
 		return nil
 	case !s.managed(set):
-		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The image "+set.Ref+", named in the settings, is not there.",
-			"Pull or build it, or remove container_image from the settings to use Loop's own.")
+		return s.fetch(ctx, set)
 	case set.NoAutobuild && st.State == core.ImageStale:
 		return nil
 	case set.NoAutobuild:
 		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The "+s.opts.Recipe.Name+" is not built.",
 			"Build it with the button in the status bar or with “loop image build”.")
 	}
-	return s.usable(ctx, st, s.Build(ctx))
+	return s.usable(ctx, st, s.buildOf(ctx, set))
 }
 
 // usable is nil as well if a build failed and there is an image.
@@ -243,7 +254,9 @@ func (s *Service) usable(ctx context.Context, st core.ImageStatus, err error) er
 // cancelled is waited for and followed by another. When ctx of every caller has
 // ended, so does the build. Errors are core.Failure with
 // CodeImageBuild, CodeCancelled, CodeDiskFull or one of the engine's.
-func (s *Service) Build(ctx context.Context) error {
+func (s *Service) Build(ctx context.Context) error { return s.buildOf(ctx, s.settings()) }
+
+func (s *Service) buildOf(ctx context.Context, set Settings) error {
 	s.mu.Lock()
 	for s.build != nil && s.build.ending {
 		old := s.build.done
@@ -261,7 +274,6 @@ func (s *Service) Build(ctx context.Context) error {
 	}
 	b := s.build
 	if b == nil {
-		set := s.settings()
 		if !s.managed(set) {
 			s.mu.Unlock()
 			return core.Fail(core.CodeInvalid, nil, "The image "+set.Ref+" is not one that Loop builds.",
@@ -300,8 +312,8 @@ func (s *Service) Building() bool {
 	return s.build != nil
 }
 
-// Cancel ends the build under way, if any, and waits until its leftovers are
-// removed.
+// Cancel ends the build under way, if any, and those of a sandbox image and of projects' own, and
+// waits until their leftovers are removed.
 func (s *Service) Cancel() {
 	s.mu.Lock()
 	b := s.build
@@ -313,6 +325,10 @@ func (s *Service) Cancel() {
 		b.cancel(errCancelled)
 		<-b.done
 	}
+	s.cancelSandbox()
+	for _, one := range s.projectBuilds() {
+		one.Cancel()
+	}
 }
 
 // Close cancels a build under way, waits for it and refuses further ones.
@@ -322,6 +338,12 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	s.Cancel()
 	s.wg.Wait()
+	if one := s.sandbox.builds; one != nil {
+		one.Close()
+	}
+	for _, one := range s.projectBuilds() {
+		one.Close()
+	}
 }
 
 // run is the goroutine of one build.

@@ -161,7 +161,7 @@ func TestEnsureBuildsWhatIsMissing(t *testing.T) {
 		return r.goodBuild(ctx, c)
 	}
 	r.wantState(core.ImageMissing)
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	st := r.wantState(core.ImageReady)
@@ -176,7 +176,7 @@ func TestEnsureBuildsWhatIsMissing(t *testing.T) {
 		t.Errorf("environment %q", last.Env)
 	}
 	n := len(r.commands)
-	if err := r.s.Ensure(t.Context()); err != nil || len(r.commands) != n {
+	if err := r.s.Ensure(t.Context(), ""); err != nil || len(r.commands) != n {
 		t.Fatalf("a second Ensure ran %d commands: %v", len(r.commands)-n, err)
 	}
 	end := r.published[len(r.published)-1]
@@ -193,7 +193,7 @@ func TestEnsureBuildsWhatIsMissing(t *testing.T) {
 
 func TestClassicBuildSaysSo(t *testing.T) {
 	r := newRig(t, Options{})
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if st := r.wantState(core.ImageReady); !strings.Contains(st.Note, "git configuration") {
@@ -216,13 +216,13 @@ func TestPartsSwitchedOff(t *testing.T) {
 		}
 		return r.goodBuild(ctx, c)
 	}
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	r.wantState(core.ImageReady)
 	without = nil
 	r.wantState(core.ImageStale)
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	r.wantState(core.ImageReady)
@@ -260,7 +260,7 @@ func TestStaleImage(t *testing.T) {
 		return errors.New("exit status 1")
 	}
 	r.wantState(core.ImageStale)
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatalf("a stale image is still an image: %v", err)
 	}
 	st := r.wantState(core.ImageStale)
@@ -272,7 +272,7 @@ func TestStaleImage(t *testing.T) {
 		t.Errorf("detail %q lacks the last lines", f.Detail)
 	}
 	r.cli = r.goodBuild
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if st := r.wantState(core.ImageReady); st.Failure != nil {
@@ -303,7 +303,7 @@ func TestStaleImageForAll(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			if err := r.s.Ensure(t.Context()); err != nil {
+			if err := r.s.Ensure(t.Context(), ""); err != nil {
 				t.Errorf("a stale image is still an image: %v", err)
 			}
 		})
@@ -338,19 +338,19 @@ func TestPartsOfAnotherLoopStay(t *testing.T) {
 
 func TestWithoutAutobuild(t *testing.T) {
 	r := newRig(t, with(Settings{NoAutobuild: true}))
-	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeNoImage)
 	r.fake.AddImage(agentimage.Agent.Ref, "sha256:old", nil)
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestForeignImageIsNeverBuilt(t *testing.T) {
 	r := newRig(t, with(Settings{Ref: "python:3.12"}))
-	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeNoImage)
 	wantCode(t, r.s.Build(t.Context()), core.CodeInvalid)
 	r.fake.AddImage("python:3.12", "sha256:p", nil)
-	if err := r.s.Ensure(t.Context()); err != nil {
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	r.wantState(core.ImageReady)
@@ -359,9 +359,9 @@ func TestForeignImageIsNeverBuilt(t *testing.T) {
 func TestEngineDown(t *testing.T) {
 	r := newRig(t, Options{})
 	r.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "The engine is gone.", "Start it."))
-	wantCode(t, r.s.Ensure(t.Context()), core.CodeEngineLost)
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeEngineLost)
 	wantCode(t, r.s.Build(t.Context()), core.CodeEngineLost)
-	_, err := r.s.GuestVolume(t.Context())
+	_, err := r.s.GuestVolume(t.Context(), "")
 	wantCode(t, err, core.CodeEngineLost)
 }
 
@@ -388,12 +388,12 @@ func TestCallersShareOneBuild(t *testing.T) {
 	begun, goOn := r.hold()
 	errs := make(chan error)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { errs <- r.s.Ensure(ctx) }() // this caller starts the build and goes away
+	go func() { errs <- r.s.Ensure(ctx, "") }() // this caller starts the build and goes away
 	<-begun
 	if !r.s.Building() {
 		t.Error("not said to be building")
 	}
-	go func() { errs <- r.s.Ensure(t.Context()) }()
+	go func() { errs <- r.s.Ensure(t.Context(), "") }()
 	r.waiters(2)
 	cancel()
 	if err := <-errs; !errors.Is(err, context.Canceled) {
@@ -502,7 +502,7 @@ func TestBuildAfterACancelledOne(t *testing.T) {
 			<-begun
 			end(r, cancel)
 			<-ended
-			go func() { two <- r.s.Ensure(t.Context()) }()
+			go func() { two <- r.s.Ensure(t.Context(), "") }()
 			select {
 			case err := <-two:
 				t.Errorf("ended with the other: %v", err)
@@ -523,7 +523,7 @@ func TestBuildAfterACancelledOne(t *testing.T) {
 func TestGuestVolume(t *testing.T) {
 	r := newRig(t, Options{})
 	ctx := t.Context()
-	if _, err := r.s.GuestVolume(ctx); !errors.Is(err, core.ErrNoImage) {
+	if _, err := r.s.GuestVolume(ctx, ""); !errors.Is(err, core.ErrNoImage) {
 		t.Fatalf("without an image: %v", err)
 	}
 	r.fake.AddImage(agentimage.Agent.Ref, "sha256:1", nil)
@@ -531,7 +531,7 @@ func TestGuestVolume(t *testing.T) {
 	if err := r.fake.VolumeFill(ctx, "loop-guest-abc123", agentimage.Agent.Ref, []core.VolumeFile{{Path: guestFile, Data: []byte("half")}}); err != nil {
 		t.Fatal(err)
 	}
-	name, err := r.s.GuestVolume(ctx)
+	name, err := r.s.GuestVolume(ctx, "")
 	if err != nil || name != "loop-guest-abc123" {
 		t.Fatal(name, err)
 	}
@@ -540,14 +540,14 @@ func TestGuestVolume(t *testing.T) {
 		t.Fatalf("%q, %v", got, err)
 	}
 	n := len(r.fake.Calls())
-	if _, err := r.s.GuestVolume(ctx); err != nil || len(r.fake.Calls()) != n {
+	if _, err := r.s.GuestVolume(ctx, ""); err != nil || len(r.fake.Calls()) != n {
 		t.Fatalf("the answer was not remembered: %v", err)
 	}
 	if err := r.fake.VolumeRemove(ctx, name); err != nil {
 		t.Fatal(err)
 	}
 	r.s.ForgetGuestVolume()
-	if _, err := r.s.GuestVolume(ctx); err != nil {
+	if _, err := r.s.GuestVolume(ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.fake.VolumeRead(ctx, name, agentimage.Agent.Ref, guestFile); err != nil {
@@ -556,7 +556,7 @@ func TestGuestVolume(t *testing.T) {
 	// A complete volume is left as it is.
 	before := count(r.fake.Calls(), "VolumeFill")
 	r.s.ForgetGuestVolume()
-	if _, err := r.s.GuestVolume(ctx); err != nil || count(r.fake.Calls(), "VolumeFill") != before {
+	if _, err := r.s.GuestVolume(ctx, ""); err != nil || count(r.fake.Calls(), "VolumeFill") != before {
 		t.Fatalf("a complete volume was filled again: %v", err)
 	}
 }
@@ -664,11 +664,11 @@ func TestSettingsChangeUnderWay(t *testing.T) {
 	r := newRig(t, Options{Settings: func() Settings { mu.Lock(); defer mu.Unlock(); return set }}, "docker")
 	begun, goOn := r.hold()
 	first := make(chan error, 1)
-	go func() { first <- r.s.Ensure(t.Context()) }()
+	go func() { first <- r.s.Ensure(t.Context(), "") }()
 	<-begun
 	change(Settings{Ref: "python:3.12"})
 	second := make(chan error, 1)
-	go func() { second <- r.s.Ensure(t.Context()) }()
+	go func() { second <- r.s.Ensure(t.Context(), "") }()
 	close(goOn)
 	wantCode(t, <-second, core.CodeNoImage)
 	if err := <-first; err != nil { // with the settings from its start
@@ -677,9 +677,9 @@ func TestSettingsChangeUnderWay(t *testing.T) {
 	if st := r.wantState(core.ImageMissing); st.Ref != "python:3.12" || len(st.Lines) > 0 {
 		t.Errorf("%+v", st)
 	}
-	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeNoImage)
 	change(Settings{})
 	r.wantState(core.ImageReady)
 	change(Settings{Ref: "loop-agent:other", NoAutobuild: true})
-	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeNoImage)
 }

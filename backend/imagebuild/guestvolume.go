@@ -1,6 +1,7 @@
 package imagebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -17,15 +18,15 @@ const (
 // GuestVolume returns the volume that holds the in-container binary, filling it
 // if it is not complete. Its name ends in the binary's hash. The binary is at the
 // volume's root as “loop”; mount the volume read-only at /opt/loop/bin. It needs
-// the agent image to be there (any content), so call Ensure before. The answer
-// is remembered for this launch; ForgetGuestVolume drops it.
-func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
+// any image to be there, whose reference it gets, so call Ensure before; an empty one is that
+// of the settings. The answer is remembered for this launch; ForgetGuestVolume drops it.
+func (s *Service) GuestVolume(ctx context.Context, ref string) (name string, err error) {
 	s.guestMu.Lock()
 	defer s.guestMu.Unlock()
 	if s.guest != "" {
 		return s.guest, nil
 	}
-	e, ref := s.engine, s.settings().Ref
+	e, ref := s.engine, cmp.Or(ref, s.settings().Ref)
 	st := e.Status(ctx)
 	if st.Failure != nil {
 		return "", st.Failure

@@ -39,22 +39,29 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 	recipe := s.opts.Recipe
 	args := map[string]string{"BASE": base}
 	labels := map[string]string{LabelImageHash: recipe.Hash(set.Without), core.LabelApp: core.LabelAppName}
-	if recipe.Agents {
+	switch {
+	case recipe.Projects():
+		args = map[string]string{"BASE_IMAGE": base}
+	case recipe.Agents:
 		rep.step("Looking up the version of Claude Code", shareBase)
 		version := s.claudeVersion(ctx, rep)
 		args["CLAUDE_VERSION"], args["WITHOUT"], labels[LabelClaude] = version, strings.Join(set.Without, " "), version
-	} else {
+	default:
 		args["DAY"] = began.UTC().Format(time.DateOnly) // the newest Chromium, and not that of the builder's cache
 	}
 
+	maps.Copy(args, s.opts.Args)
 	files := recipe.Files()
-	certs, notes := collectCerts(caFiles(set.ExtraCA, os.Getenv, s.opts.LocalCA))
-	for _, n := range notes {
-		rep.line(n)
+	if !recipe.Projects() { // whose base trusts them already
+		certs, notes := collectCerts(caFiles(set.ExtraCA, os.Getenv, s.opts.LocalCA))
+		for _, n := range notes {
+			rep.line(n)
+		}
+		for name, pem := range certs {
+			files[agentimage.CADir+"/"+name] = pem
+		}
 	}
-	for name, pem := range certs {
-		files[agentimage.CADir+"/"+name] = pem
-	}
+	maps.Copy(labels, s.opts.Labels)
 	opts := core.BuildOptions{Args: args, Labels: labels}
 	maps.Copy(opts.Args, proxyArgs(os.Getenv))
 
@@ -110,9 +117,10 @@ func proxyArgs(getenv func(string) string) map[string]string {
 
 // buildClassic uses the engine's own builder, which knows no secrets.
 func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[string][]byte, o core.BuildOptions) (string, error) {
-	files = maps.Clone(files)
-	files[agentimage.Dockerfile] = agentimage.WithoutSecrets(files[agentimage.Dockerfile])
-	body, err := tarContext(files)
+	if files = maps.Clone(files); s.opts.Recipe.Agents { // others get none
+		files[agentimage.Dockerfile] = agentimage.WithoutSecrets(files[agentimage.Dockerfile])
+	}
+	body, err := tarContext(files, s.opts.Recipe.Projects())
 	if err != nil {
 		return "", err
 	}
@@ -159,13 +167,16 @@ func (s *Service) sweep(ctx context.Context, began time.Time, settle time.Durati
 	}
 }
 
-// tarContext packs a build context.
-func tarContext(files map[string][]byte) ([]byte, error) {
+// tarContext packs a build context. With scripts, what begins like a script can be executed.
+func tarContext(files map[string][]byte, scripts bool) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		// A fixed time keeps the builder's cache valid across builds.
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(files[name])), ModTime: time.Unix(1, 0)}
+		if scripts && bytes.HasPrefix(files[name], []byte("#!")) {
+			h.Mode = 0o755
+		}
 		err := w.WriteHeader(h)
 		if err == nil {
 			_, err = w.Write(files[name])

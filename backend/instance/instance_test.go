@@ -69,38 +69,41 @@ func TestOneInstancePerFolder(t *testing.T) {
 	}
 }
 
-// TestAskingTheRunningOne: a second start handles each answer of the first.
+// TestAskingTheRunningOne: a second start handles each answer of the first. Time stands still
+// while a connection is waited for.
 func TestAskingTheRunningOne(t *testing.T) {
-	home := t.TempDir()
-	if again, err := show(t.Context(), home); !again || err == nil {
-		t.Errorf("before it says where it is: %v, %v", again, err)
-	}
-	status, answer := http.StatusOK, any(nil)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/call/System.Show" || r.Header.Get("Authorization") != "Bearer t" {
-			t.Errorf("asked %s as %q", r.URL, r.Header.Get("Authorization"))
+	synctest.Test(t, func(t *testing.T) {
+		home := t.TempDir()
+		if again, err := show(t.Context(), home); !again || err == nil {
+			t.Errorf("before it says where it is: %v, %v", again, err)
 		}
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(answer)
-	}))
-	if err := Write(home, Info{PID: 42, URL: srv.URL + "/", Token: "t"}); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := show(t.Context(), home); again || err != nil {
-		t.Errorf("shown: %v, %v", again, err)
-	}
-	status, answer = http.StatusBadRequest, core.Fail(core.CodeCancelled, nil, "Loop is closing.", "")
-	if again, err := show(t.Context(), home); !again || err == nil {
-		t.Errorf("closing: %v, %v", again, err)
-	}
-	status, answer = http.StatusNotImplemented, core.Fail("no_native_dialog", nil, "This Loop runs without a window.", "")
-	if again, err := show(t.Context(), home); again || core.AsFailure(err).Code != core.CodeConflict {
-		t.Errorf("without a window: %v, %v", again, err)
-	}
-	srv.Close()
-	if again, err := show(t.Context(), home); !again || err == nil {
-		t.Errorf("gone: %v, %v", again, err)
-	}
+		status, answer := http.StatusOK, any(nil)
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/call/System.Show" || r.Header.Get("Authorization") != "Bearer t" {
+				t.Errorf("asked %s as %q", r.URL, r.Header.Get("Authorization"))
+			}
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(answer)
+		}))
+		if err := Write(home, Info{PID: 42, URL: srv.URL + "/", Token: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := show(t.Context(), home); again || err != nil {
+			t.Errorf("shown: %v, %v", again, err)
+		}
+		status, answer = http.StatusBadRequest, core.Fail(core.CodeCancelled, nil, "Loop is closing.", "")
+		if again, err := show(t.Context(), home); !again || err == nil {
+			t.Errorf("closing: %v, %v", again, err)
+		}
+		status, answer = http.StatusNotImplemented, core.Fail("no_native_dialog", nil, "This Loop runs without a window.", "")
+		if again, err := show(t.Context(), home); again || core.AsFailure(err).Code != core.CodeConflict {
+			t.Errorf("without a window: %v, %v", again, err)
+		}
+		srv.Close()
+		if again, err := show(t.Context(), home); !again || err == nil {
+			t.Errorf("gone: %v, %v", again, err)
+		}
+	})
 }
 
 // TestAStartWhileAnotherEnds waits for the lock while the other Loop ends. It does not

@@ -45,8 +45,8 @@ func (w *world) step(name string) error {
 func (w *world) ForChannel(context.Context, core.Channel) (Values, error) {
 	return w.values, w.step("settings")
 }
-func (w *world) Ensure(context.Context) error { return w.step("build") }
-func (w *world) GuestVolume(context.Context) (string, error) {
+func (w *world) Ensure(_ context.Context, ref string) error { return w.step("build " + ref) }
+func (w *world) GuestVolume(context.Context, string) (string, error) {
 	return sandbox.GuestVolumePrefix + "0123", w.step("guest")
 }
 func (w *world) ForgetGuestVolume() { _ = w.step("forget") }
@@ -68,6 +68,10 @@ func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
 	return []string{"a copy was left out"}, w.step("prepare")
 }
 
+func (w *world) PrepareOnHost(core.Spec) ([]string, error) {
+	return []string{"a state file was started afresh"}, w.step("prepare folders")
+}
+
 func (w *world) Places(core.Spec) string { return w.places }
 
 func (w *world) Acquire(_ context.Context, spec core.Spec, rights string, by core.Holder) (core.Container, error) {
@@ -80,6 +84,13 @@ func (w *world) Acquire(_ context.Context, spec core.Spec, rights string, by cor
 		return w.box, nil
 	}
 	return core.Container{ID: "box", Name: spec.Name, Hash: spec.Hash, CreatedAt: time.Now()}, nil
+}
+
+func (w *world) InScopes(scopes ...string) (out []core.Container) {
+	if slices.Contains(scopes, w.box.Scope) {
+		out = append(out, w.box)
+	}
+	return out
 }
 
 func (w *world) Release(ctx context.Context, h core.Holder, _ core.Ending) error {
@@ -119,6 +130,8 @@ func newWorld() (*world, *Service, Want) {
 		Install: "install-1", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w,
 		Log: slog.New(slog.DiscardHandler),
 	})
+	begun := time.Now() // and for the service no time passes
+	s.now = func() time.Time { return begun }
 	want := Want{
 		Channel: core.Channel{ID: "c1", Kind: core.KindProject, Dir: "/srv/project"}, Run: "r1", Link: true,
 		Holder: core.Holder{Kind: core.HolderRun, ID: "r1"},
@@ -127,7 +140,7 @@ func newWorld() (*world, *Service, Want) {
 	return w, s, want
 }
 
-var whole = []string{"build", "settings", "host", "image mine:1", "guest", "prepare", "ready", "start for run", "link to box"}
+var whole = []string{"settings", "build mine:1", "host", "image mine:1", "guest", "prepare", "ready", "start for run", "link to box"}
 
 // TestEnsure takes every step, once and in order, and gives everything back.
 func TestEnsure(t *testing.T) {
@@ -239,6 +252,25 @@ func TestResolveMakesNothing(t *testing.T) {
 	}
 }
 
+// TestLookNeedsNoEngine: the folders are those of Resolve, and neither image nor volume is
+// asked for.
+func TestLookNeedsNoEngine(t *testing.T) {
+	w, s, want := newWorld()
+	r, err := s.Resolve(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.done = nil
+	spec, err := s.Look(t.Context(), want)
+	if err != nil || !slices.Equal(w.done, []string{"settings", "host"}) || spec.WorkDir != r.Spec.WorkDir || spec.Scope != r.Spec.Scope {
+		t.Errorf("%v, did %q", err, w.done)
+	}
+	own := func(m core.Mount) bool { return m.Target == sandbox.GuestDir }
+	if a, b := slices.DeleteFunc(spec.Mounts, own), slices.DeleteFunc(r.Spec.Mounts, own); !slices.Equal(a, b) {
+		t.Errorf("%+v instead of %+v", a, b)
+	}
+}
+
 // TestEnvOfAContainerThatCannotBe: the credentials of the settings are known even so. A
 // run taken over has them hidden in what it says.
 func TestEnvOfAContainerThatCannotBe(t *testing.T) {
@@ -325,8 +357,12 @@ func TestKept(t *testing.T) {
 		t.Fatalf("%v, %+v", err, l)
 	}
 	w.box = core.Container{ID: "old", ChannelID: "c1", Hash: "of before"}
-	if l, err = s.Ensure(t.Context(), want); err != nil || l.Fresh || !strings.Contains(l.Kept(), "loop recreate --channel c1") {
+	if l, err = s.Ensure(t.Context(), want); err != nil || l.Fresh || l.Renewed() != "" || !strings.Contains(l.Kept(), "loop recreate --channel c1") {
 		t.Errorf("%v, %q", err, l.Kept())
+	}
+	w.box = core.Container{ID: "new", ChannelID: "c1", Hash: l.Spec.Hash, CreatedAt: time.Now().Add(time.Hour), Why: "takes the place of one that slept"}
+	if l, err = s.Ensure(t.Context(), want); err != nil || l.Kept() != "" || !strings.Contains(l.Renewed(), "one that slept. Programs") {
+		t.Errorf("%v, %q", err, l.Renewed())
 	}
 }
 
@@ -358,5 +394,33 @@ func TestSuffixesDiffer(t *testing.T) {
 			t.Errorf("%q after %d, %v", r.Spec.Name, len(seen), err)
 		}
 		seen[s] = true
+	}
+}
+
+// TestEnsureSaysThatAContainerIsSetUp: before it waits, and only where there is no container.
+func TestEnsureSaysThatAContainerIsSetUp(t *testing.T) {
+	w, s, want := newWorld()
+	w.values.Container.Setup.Value, w.values.Container.Scope.Value = "true", sandbox.ScopeSession
+	want.Shared = true
+	said := false
+	want.Ready = func(r Resolved) error {
+		said = strings.Contains(strings.Join(r.Why.Notices, " "), "its setupCommand runs as root, for 15 minutes at most")
+		if w.left != 0 {
+			t.Error("it is said too late")
+		}
+		return nil
+	}
+	l, err := s.Ensure(t.Context(), want)
+	if err != nil || !said {
+		t.Fatalf("said %v, %v", said, err)
+	}
+	for _, changed := range []bool{false, true} {
+		w.left, w.box = 0, core.Container{ID: "box", Scope: l.Spec.Scope, Fixed: l.Spec.Fixed}
+		if changed {
+			w.values.Container.Setup.Value = "false"
+		}
+		if _, err := s.Ensure(t.Context(), want); err != nil || said != changed {
+			t.Errorf("with a container, another command %v: said %v, %v", changed, said, err)
+		}
 	}
 }

@@ -41,6 +41,9 @@ func (r *Registry) holdLocked(ctx context.Context, w *row, h core.Holder) error 
 	held := slices.Contains(w.holders, h)
 	c := w.Container
 	c.Status, c.RemoveAt, c.LastUsedAt = core.ContainerRunning, time.Time{}, time.Now()
+	if c.Scope != "" {
+		c.Why = "" // whatever it was, it serves
+	}
 	if !held || w.Status != c.Status || !w.RemoveAt.IsZero() {
 		if err := r.o.Store.HoldContainer(ctx, core.Lease{Container: w.Key, Holder: h, TakenAt: c.LastUsedAt}, c); err != nil {
 			return err
@@ -96,9 +99,11 @@ func (r *Registry) afterLast(c core.Container, e core.Ending) core.Container {
 	switch keep := max(cmp.Or(e.Keep, r.o.Keep()), 0); {
 	case e.Now:
 		c.Status, c.RemoveAt = core.ContainerPendingRemoval, now
+	case c.Scope != "" && c.Status != core.ContainerPendingRemoval:
+		c.RemoveAt = time.Time{} // by the rule of its life
 	case c.Status != core.ContainerRunning:
 		c.Status, c.RemoveAt = core.ContainerPendingRemoval, now.Add(keep)
-	case c.Scope == "":
+	default:
 		c.RemoveAt = now.Add(keep) // it shows as running until it ends
 	}
 	return c
@@ -109,6 +114,9 @@ func (r *Registry) release(ctx context.Context, key core.ContainerKey, h core.Ho
 	ends, err := r.giveBack(ctx, key, h, e)
 	if e.Drain && was.Scope != "" {
 		r.setAside(ctx, key)
+	}
+	if err == nil && was.Scope != "" {
+		r.look() // whether it is one too many
 	}
 	if err != nil || !ends {
 		return err
@@ -132,8 +140,8 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 	last := len(w.holders) == 1
 	c := w.Container
 	c.LastUsedAt = time.Now()
-	if e.Drain {
-		c.Scope = ""
+	if e.Drain && c.Scope != "" {
+		c.Scope, c.Why = "", "may hold what is left of a program that ended"
 	}
 	if last {
 		c = r.afterLast(c, e)
@@ -144,7 +152,7 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 	}
 	w.holders = slices.DeleteFunc(w.holders, func(o core.Holder) bool { return o == h })
 	delete(w.earlier, h)
-	ends = last && (c.Scope == "" || c.Status != core.ContainerRunning)
+	ends = last && (c.Scope == "" || c.Status == core.ContainerPendingRemoval)
 	if ends && c.Status == core.ContainerRunning {
 		w.unheld = true
 	}
@@ -232,6 +240,7 @@ func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
 		return fmt.Errorf("remove container %s: %w", id, core.ErrNotFound)
 	}
 	for {
+		r.abandonSetup(c.Key)
 		if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, time.Now()); err != nil {
 			if errors.Is(err, core.ErrNotFound) {
 				return nil // it has gone meanwhile
@@ -247,10 +256,11 @@ func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
 	}
 }
 
-// ending reports whether a stop or a removal of a container is under way.
+// ending reports whether a stop or a removal of a container is under way, or the end of its
+// set-up.
 func (r *Registry) ending(key core.ContainerKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.rows[key]
-	return w != nil && w.going > 0
+	return w != nil && (w.going > 0 || w.abandon != nil)
 }

@@ -80,7 +80,9 @@ func (r *Registry) Run(ctx context.Context) error {
 			}
 			notBefore = time.Now().Add(time.Second)
 		case <-r.drained:
+			r.endLeft(ctx)
 			r.endUnheld(ctx)
+			r.boundWarm(ctx)
 		case <-r.wakeup:
 		}
 	}
@@ -125,7 +127,9 @@ func (r *Registry) Reconcile(ctx context.Context) error {
 		r.adopt(ctx, f)
 	}
 	r.endExpired(ctx)
+	r.endLeft(ctx)
 	r.endUnheld(ctx)
+	r.boundWarm(ctx)
 	return nil
 }
 

@@ -37,6 +37,7 @@ type Engine interface {
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	pauses
 	changes
+	setups
 }
 
 // changes are what a container takes while it runs.
@@ -54,9 +55,17 @@ type Options struct {
 	// LastLook validates a spec and looks whether anything that its mounts lean on
 	// was moved. It is the last step before a container is made.
 	LastLook func(core.Spec) error
+	// Setup has the folder of a set-up say whether it is still to be done.
+	Setup func(s core.ContainerSetup, due bool) error
 	// Keep is how long a container stays after it ended, asked with each; negative
 	// is not at all.
-	Keep    func() time.Duration
+	Keep func() time.Duration
+	// Warm is how many containers of scopes may go on while nobody holds them; 0 is as many
+	// as take half of Memory, the engine's in bytes, of which 0 is not known.
+	Warm   func() int
+	Memory func(ctx context.Context) int64
+	// Busy reports whether anything that Loop started runs in a container.
+	Busy    func(ctx context.Context, c core.Container) (bool, error)
 	Publish func(...core.Event) // gets container.* events in order; must not call back
 	Log     *slog.Logger
 }
@@ -88,7 +97,9 @@ type Registry struct {
 	rows    map[core.ContainerKey]*row
 	owed    map[core.Lease]core.Ending // releases that the store refused
 	wakeup  chan struct{}              // a removal time changed
-	drained chan struct{}              // one that nobody holds is to be stopped
+	drained chan struct{}              // one that nobody holds may have to be stopped
+	lastWhy map[string]string          // by scope: why its container was drained; nobody was told yet
+	judged  time.Time                  // when Run last looked whose time is over
 }
 
 // row is what the store holds of a container, and what this process is doing to it.
@@ -99,11 +110,12 @@ type row struct {
 	busy    bool                 // being made: reconcile leaves it alone
 	going   int                  // stops and removals under way, which are not taken back any more
 	unheld  bool                 // it is to be stopped because nobody holds it
+	abandon func(why error)      // ends its set-up; nil while none is under way
 }
 
 // New returns a registry without rows.
 func New(o Options) *Registry {
-	r := &Registry{o: o, log: o.Log, rows: map[core.ContainerKey]*row{}, owed: map[core.Lease]core.Ending{},
+	r := &Registry{o: o, log: o.Log, rows: map[core.ContainerKey]*row{}, owed: map[core.Lease]core.Ending{}, lastWhy: map[string]string{},
 		wakeup: make(chan struct{}, 1), drained: make(chan struct{}, 1), turns: newTurns()}
 	r.starter = newStarter(r.List, o.Engine, o.LastLook, o.Log)
 	return r
@@ -114,39 +126,72 @@ func New(o Options) *Registry {
 // cannot be asked, the row stays and the reconciler settles it. Errors are those
 // of the store and the engine.
 func (r *Registry) make(ctx context.Context, spec core.Spec, rights string, h core.Holder) (core.Container, error) {
-	now := time.Now()
-	c := core.Container{
-		Key: core.ContainerKey(core.NewID()), Name: spec.Name, ChannelID: spec.ChannelID, RunID: spec.RunID, Type: spec.Type,
-		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: now,
-		Scope: spec.Scope, Fixed: spec.Fixed, Rights: rights, LastUsedAt: now,
-	}
-	if err := r.reserve(ctx, c, h); err != nil {
-		return core.Container{}, err
-	}
-	defer r.over(c.Key, func(w *row) { w.busy = false })
-
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	c, done, err := r.create(ctx, spec, spec.Scope, rights, h)
+	if err != nil {
+		return core.Container{}, err
+	}
+	defer done()
+	got, err := r.bringUp(ctx, spec, c)
+	if err != nil {
+		r.discard(ctx, c.Key, c.ID)
+	}
+	return got, err
+}
+
+// create has the engine make a container. Its row, which has the scope given, is left alone
+// by everything else until done is called. On an error nothing is left to the caller.
+func (r *Registry) create(ctx context.Context, spec core.Spec, scope, rights string, h core.Holder) (
+	c core.Container, done func(), err error,
+) {
+	now := time.Now()
+	c = core.Container{
+		Key: core.ContainerKey(core.NewID()), Name: spec.Name, ChannelID: spec.ChannelID, RunID: spec.RunID, Type: spec.Type,
+		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: now,
+		Scope: scope, Fixed: spec.Fixed, Rights: rights, LastUsedAt: now, Life: spec.Life, Memory: spec.Limits.MemoryBytes,
+		Why: r.madeAnew(spec.Scope),
+	}
+	if err := r.reserve(ctx, c, h); err != nil {
+		return c, nil, err
+	}
+	done = func() { r.over(c.Key, func(w *row) { w.busy = false }) }
 	id, warnings, err := r.o.Engine.Create(ctx, spec)
 	for _, w := range warnings {
 		r.log.Warn("engine warning", "container_name", c.Name, "warning", w)
 	}
 	if err != nil {
 		r.undoCreate(ctx, c)
-		return core.Container{}, err
-	}
-	if err = r.identify(ctx, c.Key, id); err == nil {
-		err = r.o.Engine.Start(ctx, id)
-	}
-	if err == nil {
-		err = r.move(ctx, c.Key, core.ContainerRunning, time.Time{})
+	} else if err = r.identify(ctx, c.Key, id); err != nil {
+		r.discard(ctx, c.Key, id)
 	}
 	if err != nil {
-		r.discard(ctx, c.Key, id)
-		return core.Container{}, err
+		done()
+		return c, nil, err
 	}
-	got, _ := r.row(c.Key)
-	return got, nil
+	c.ID = id
+	return c, done, nil
+}
+
+// bringUp starts a container that create made. From here on it is its scope's.
+func (r *Registry) bringUp(ctx context.Context, spec core.Spec, made core.Container) (got core.Container, err error) {
+	if err = r.o.Engine.Start(ctx, made.ID); err != nil {
+		return got, err
+	}
+	err = r.with(made.Key, func(w *row) error {
+		c := w.Container
+		c.Scope, c.Status, c.RemoveAt = spec.Scope, core.ContainerRunning, time.Time{}
+		if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
+			return err
+		}
+		r.moved(w, c)
+		got = c
+		return nil
+	})
+	if err == nil {
+		r.told(spec.Scope)
+	}
+	return got, err
 }
 
 func (r *Registry) reserve(ctx context.Context, c core.Container, h core.Holder) error {

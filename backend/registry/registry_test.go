@@ -132,7 +132,10 @@ const keptFor = 300 * time.Second // how long a container stays when its last ho
 
 func newRegistry(store Store, engine Engine) *Registry {
 	return New(Options{
-		Install: install, Store: store, Engine: engine, LastLook: unmoved, Keep: func() time.Duration { return keptFor },
+		Install: install, Store: store, Engine: engine, LastLook: unmoved,
+		Setup: func(core.ContainerSetup, bool) error { return nil }, Keep: func() time.Duration { return keptFor },
+		Warm: func() int { return 0 }, Memory: func(context.Context) int64 { return 0 },
+		Busy:    func(context.Context, core.Container) (bool, error) { return false, nil },
 		Publish: func(...core.Event) {}, Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -209,7 +212,7 @@ func spec(name string) core.Spec {
 // it reaches.
 func scoped(name, scope, fixed string) core.Spec {
 	s := spec(name + "-000000")
-	s.RunID, s.Scope, s.Fixed, s.Hash = "", scope, fixed, fixed
+	s.RunID, s.Scope, s.Fixed, s.Hash, s.Life = "", scope, fixed, fixed, core.Life{Idle: idleFor, Age: oldAfter}
 	return s
 }
 

@@ -12,15 +12,6 @@ import (
 	"loop/backend/core"
 )
 
-const (
-	// idleFor and oldAfter end a container of a scope that nobody holds; OpenClaw's.
-	idleFor  = 24 * time.Hour
-	oldAfter = 7 * 24 * time.Hour
-	// closeTime bounds what Close does, which takes a container some tenths of a second:
-	// nobody is to wait longer for the end of Loop. What goes on serves the next launch.
-	closeTime = 3 * time.Second
-)
-
 // course is what is done about the container of a scope when somebody wants it.
 type course int
 
@@ -30,29 +21,24 @@ const (
 	courseDrain               // another is made, and this one ends with those that hold it
 )
 
-// judge decides about a container, as the registry and the engine have it. A change of
-// what the spec reaches, or of its rights, is never put off.
-func judge(c core.Container, held, running bool, spec core.Spec, rights string, now time.Time) course {
+// judge decides about a container, as the registry and the engine have it, and says why it
+// does not serve any more. A change of what the spec reaches, or of its rights, is never
+// put off.
+func judge(c core.Container, held, running bool, spec core.Spec, rights string, now time.Time) (course, string) {
+	ended := expired(c, now)
 	switch {
-	case c.Fixed != spec.Fixed || c.Rights != rights || !held && expired(c, now) != "":
-		return courseDrain
+	case c.Fixed != spec.Fixed:
+		return courseDrain, "did not reach what the settings say now"
+	case c.Rights != rights:
+		return courseDrain, "had other credentials"
+	case !held && ended != "":
+		return courseDrain, ended
 	case c.Hash != spec.Hash && (!running || now.Sub(c.LastUsedAt) >= core.HotWindow):
-		return courseDrain
+		return courseDrain, "was made by other settings"
 	case !running:
-		return courseStart
+		return courseStart, ""
 	}
-	return courseJoin
-}
-
-// expired says why a container of a scope that nobody holds is to end; empty is not.
-func expired(c core.Container, now time.Time) string {
-	switch {
-	case now.Sub(c.CreatedAt) >= oldAfter:
-		return fmt.Sprintf("it was made more than %d days ago", int(oldAfter/(24*time.Hour)))
-	case now.Sub(c.LastUsedAt) >= idleFor:
-		return fmt.Sprintf("nobody used it for %d hours", int(idleFor/time.Hour))
-	}
-	return ""
+	return courseJoin, ""
 }
 
 // turns lets one caller at a time see to the container of a scope.
@@ -68,23 +54,39 @@ type turn struct {
 
 func newTurns() turns { return turns{all: map[string]*turn{}} }
 
-// take waits for the turn; the caller calls done.
-func (t *turns) take(ctx context.Context, scope string) (done func(), err error) {
+// join is a turn that the caller has or waits for until it calls leave.
+func (t *turns) join(scope string) (one *turn, leave func()) {
 	t.mu.Lock()
-	one := t.all[scope]
-	if one == nil {
+	defer t.mu.Unlock()
+	if one = t.all[scope]; one == nil {
 		one = &turn{place: make(chan struct{}, 1)}
 		t.all[scope] = one
 	}
 	one.waiting++
-	t.mu.Unlock()
-	leave := func() {
+	return one, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if one.waiting--; one.waiting == 0 {
 			delete(t.all, scope)
 		}
 	}
+}
+
+// try is take, and does not wait: ok is false while somebody else has the turn.
+func (t *turns) try(scope string) (done func(), ok bool) {
+	one, leave := t.join(scope)
+	select {
+	case one.place <- struct{}{}:
+		return func() { <-one.place; leave() }, true
+	default:
+		leave()
+		return nil, false
+	}
+}
+
+// take waits for the turn; the caller calls done.
+func (t *turns) take(ctx context.Context, scope string) (done func(), err error) {
+	one, leave := t.join(scope)
 	select {
 	case one.place <- struct{}{}:
 		return func() { <-one.place; leave() }, nil
@@ -132,6 +134,9 @@ func (r *Registry) Acquire(ctx context.Context, spec core.Spec, rights string, h
 }
 
 func (r *Registry) start(ctx context.Context, spec core.Spec, rights string, h core.Holder) (core.Container, error) {
+	if spec.Setup.Command != "" {
+		return r.startSetUp(ctx, spec, rights, h)
+	}
 	return r.starter.start(ctx, spec, func() (core.Container, error) { return r.make(ctx, spec, rights, h) })
 }
 
@@ -147,14 +152,14 @@ func (r *Registry) reuse(
 	if err != nil {
 		return got, err
 	}
-	way := judge(c, r.held(c.Key), facts.Running, spec, rights, time.Now())
+	way, why := judge(c, r.held(c.Key), facts.Running, spec, rights, time.Now())
 	switch way {
 	case courseJoin:
 		err = r.Hold(ctx, c.ID, h)
 	case courseStart:
 		_, err = r.starter.start(ctx, spec, func() (core.Container, error) { return c, r.restart(ctx, c.Key, h) })
 	case courseDrain:
-		return got, r.drain(ctx, c.Key)
+		return got, r.drain(ctx, c.Key, why)
 	}
 	if err == nil {
 		got, _ = r.row(c.Key)
@@ -165,7 +170,7 @@ func (r *Registry) reuse(
 	}
 	// It ended at this moment, or does not start again. Another does.
 	r.log.Warn("container does not serve again", "container_name", c.Name, "err", err)
-	return got, r.drain(ctx, c.Key)
+	return got, r.drain(ctx, c.Key, "had ended, and did not start again")
 }
 
 // restart starts a container that has ended, for a holder.
@@ -190,17 +195,20 @@ func (r *Registry) restart(ctx context.Context, key core.ContainerKey, h core.Ho
 	return r.with(key, func(w *row) error { return r.holdLocked(ctx, w, h) })
 }
 
-// drain takes a container out of its scope. Those that hold it keep it; nobody joins.
-func (r *Registry) drain(ctx context.Context, key core.ContainerKey) error {
+// drain takes a container out of its scope, and says why. Those that hold it keep it;
+// nobody joins.
+func (r *Registry) drain(ctx context.Context, key core.ContainerKey, why string) error {
 	err := r.with(key, func(w *row) error {
 		c := w.Container
-		c.Scope = ""
+		c.Scope, c.Why = "", why
 		if len(w.holders) == 0 {
 			c = r.afterLast(c, core.Ending{})
 		}
 		if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
 			return fmt.Errorf("drain container %s: %w", w.Name, err)
 		}
+		r.log.Info("container takes no new work", "container_name", w.Name, "why", why)
+		r.lastWhy[w.Scope] = why
 		w.unheld = len(w.holders) == 0 && c.Status == core.ContainerRunning
 		r.moved(w, c)
 		return nil
@@ -212,11 +220,16 @@ func (r *Registry) drain(ctx context.Context, key core.ContainerKey) error {
 		return err
 	}
 	r.setAside(ctx, key)
+	r.look()
+	return nil
+}
+
+// look has Run look at what nobody holds.
+func (r *Registry) look() {
 	select {
 	case r.drained <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // setAside gives a drained container another name, so that its successor has its own. An
@@ -310,63 +323,7 @@ func (r *Registry) Recreate(ctx context.Context, scope string) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	return true, r.drain(ctx, c.Key)
-}
-
-// endExpired ends containers that nobody holds and whose time is over.
-func (r *Registry) endExpired(ctx context.Context) {
-	now := time.Now()
-	type due struct {
-		core.Container
-		why string
-	}
-	var all []due
-	r.mu.Lock()
-	for _, w := range r.rows {
-		if why := expired(w.Container, now); w.Scope != "" && len(w.holders) == 0 && !w.busy && why != "" {
-			all = append(all, due{w.Container, why})
-		}
-	}
-	r.mu.Unlock()
-	for _, d := range all {
-		done, err := r.turns.take(ctx, d.Scope)
-		if err != nil {
-			return
-		}
-		if c, ok := r.row(d.Key); ok && c.Scope != "" && !r.held(d.Key) && expired(c, time.Now()) != "" {
-			r.log.Info("container ends", "container_name", c.Name, "why", d.why)
-			if err := r.drain(ctx, c.Key); err != nil {
-				r.log.Warn("end container", "container_name", c.Name, "err", err)
-			}
-		}
-		done()
-	}
-}
-
-// Close stops the containers of scopes that nobody holds, when Run has returned: nobody
-// would end them while Loop is away. The next of their scope starts them again. One that
-// the engine does not stop in time goes on until then, which is no fault of what was done.
-func (r *Registry) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	var keys []core.ContainerKey
-	r.mu.Lock()
-	for key, w := range r.rows {
-		if w.Scope != "" && w.Status == core.ContainerRunning && len(w.holders) == 0 {
-			keys = append(keys, key)
-		}
-	}
-	r.mu.Unlock()
-	var all sync.WaitGroup
-	for _, key := range keys {
-		all.Go(func() {
-			err := r.stop(ctx, key, func(w *row) bool { return len(w.holders) == 0 })
-			if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
-				r.log.Warn("stop a container that nobody holds", "container", key, "err", err)
-			}
-		})
-	}
-	all.Wait()
+	return true, r.drain(ctx, c.Key, "was to be made anew, as a person said")
 }
 
 // held reports whether anybody holds a container.

@@ -15,9 +15,16 @@ import (
 	"loop/backend/engine/enginetest"
 )
 
+// The policy of the tests' containers.
+const (
+	idleFor  = 24 * time.Hour
+	oldAfter = 7 * 24 * time.Hour
+)
+
 func TestJudge(t *testing.T) {
 	now := time.Now()
-	made := core.Container{Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-time.Hour), LastUsedAt: now.Add(-time.Minute)}
+	life := core.Life{Idle: idleFor, Age: oldAfter}
+	made := core.Container{Life: life, Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-time.Hour), LastUsedAt: now.Add(-time.Minute)}
 	cold := func(c core.Container) core.Container { c.LastUsedAt = now.Add(-core.HotWindow); return c }
 	for name, c := range map[string]struct {
 		c       core.Container
@@ -37,15 +44,16 @@ func TestJudge(t *testing.T) {
 		"stopped, the same":               {cold(made), false, true, core.Spec{Fixed: "f", Hash: "h"}, "r", courseStart},
 		"stopped, changed":                {made, false, true, core.Spec{Fixed: "f", Hash: "i"}, "r", courseDrain},
 		"stopped, reaches something else": {made, false, true, core.Spec{Fixed: "g", Hash: "h"}, "r", courseDrain},
-		"idle for a day": {core.Container{Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-idleFor), LastUsedAt: now.Add(-idleFor)},
+		"idle for a day": {core.Container{Life: life, Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-idleFor), LastUsedAt: now.Add(-idleFor)},
 			false, false, core.Spec{Fixed: "f", Hash: "h"}, "r", courseDrain},
-		"a week old": {core.Container{Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-oldAfter), LastUsedAt: now},
+		"a week old": {core.Container{Life: life, Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-oldAfter), LastUsedAt: now},
 			false, false, core.Spec{Fixed: "f", Hash: "h"}, "r", courseDrain},
-		"a week old, held": {core.Container{Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-oldAfter), LastUsedAt: now},
+		"a week old, held": {core.Container{Life: life, Fixed: "f", Rights: "r", Hash: "h", CreatedAt: now.Add(-oldAfter), LastUsedAt: now},
 			true, false, core.Spec{Fixed: "f", Hash: "h"}, "r", courseJoin},
 	} {
-		if got := judge(c.c, c.held, !c.stopped, c.spec, c.rights, now); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		got, why := judge(c.c, c.held, !c.stopped, c.spec, c.rights, now)
+		if got != c.want || (why != "") != (got == courseDrain) {
+			t.Errorf("%s: %v, because it %q, want %v", name, got, why, c.want)
 		}
 	}
 }
@@ -237,32 +245,6 @@ func TestStartedAgain(t *testing.T) {
 	})
 }
 
-// TestIdleAndOld: time ends a container that nobody holds, and none that somebody holds.
-func TestIdleAndOld(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		c := w.warm("a", "f", "r")
-		pass(2 * oldAfter)
-		if !w.runs(c.ID) {
-			t.Fatal("a container ended that is held")
-		}
-		w.free("a", core.Ending{})
-		pass(reconcileEvery + time.Second)
-		if w.runs(c.ID) {
-			t.Error("an old container goes on without holders")
-		}
-		c = w.warm("b", "f", "r")
-		w.free("b", core.Ending{})
-		pass(idleFor - time.Minute)
-		if !w.runs(c.ID) {
-			t.Error("a container ended before its time")
-		}
-		pass(2 * time.Minute)
-		if w.runs(c.ID) {
-			t.Error("an idle container goes on")
-		}
-	})
-}
-
 // TestForeignName: a name that a container of somebody else has is no obstacle.
 func TestForeignName(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -292,27 +274,6 @@ func TestRecreate(t *testing.T) {
 		}
 		if c := w.warm("b", "f", "r"); c.ID == first.ID {
 			t.Error("the next got the same")
-		}
-	})
-}
-
-// TestClose: when Loop ends, containers that nobody holds stop, and serve the next launch.
-func TestClose(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		free := w.warm("a", "f", "r")
-		w.free("a", core.Ending{})
-		held, err := w.reg.Acquire(t.Context(), scoped("other", "session:other", "f"), "r", run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.stop()
-		if w.reg.Close(); w.runs(free.ID) || !w.runs(held.ID) {
-			t.Errorf("free runs: %v, held runs: %v", w.runs(free.ID), w.runs(held.ID))
-		}
-		next := newWorld(t, w.store, w.fake)
-		defer next.stop()
-		if c := next.warm("b", "f", "r"); c.ID != free.ID || !next.runs(c.ID) {
-			t.Errorf("the next launch made %+v", c)
 		}
 	})
 }

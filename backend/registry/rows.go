@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,6 +67,9 @@ func (r *Registry) moveLocked(ctx context.Context, w *row, to core.ContainerStat
 	}
 	c := w.Container
 	c.Status, c.RemoveAt = to, removeAt
+	if to == core.ContainerRunning && w.Status == core.ContainerStopped {
+		c.Why = ""
+	}
 	if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
 		return err
 	}
@@ -95,6 +99,15 @@ func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
 	}
 	if !w.RemoveAt.IsZero() { // nobody held it any more while it ran
 		return r.moveLocked(ctx, w, core.ContainerPendingRemoval, w.RemoveAt)
+	}
+	if w.Scope != "" { // it is started again for the next, until its time is over
+		c := w.Container
+		c.Status, c.Why = core.ContainerStopped, cmp.Or(c.Why, "ended by itself")
+		if err := r.o.Store.UpdateContainer(ctx, c); err != nil {
+			return err
+		}
+		r.moved(w, c)
+		return nil
 	}
 	// Nobody has said when it goes; a holder may still do so.
 	return r.moveLocked(ctx, w, core.ContainerStopped, time.Now().Add(r.o.Keep()))

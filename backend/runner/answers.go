@@ -101,6 +101,9 @@ func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answ
 		Demo: q.Demo, Script: asked.Script, Unattended: asked.Unattended, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
 		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
 	}
+	if asked.ByAgent() { // whoever answers, the work is still what an agent has begun
+		run.AuthorID = asked.AuthorID
+	}
 	if sid := asked.Outcome.SessionID; sid.Valid() {
 		run.Session = core.SessionStart{Mode: core.SessionResume, SessionID: sid}
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 	"loop/backend/wire"
 )
 
@@ -22,14 +24,43 @@ const (
 	hookSeconds = 10
 )
 
-// modelURL is where the CLI finds the model of a run through the relay.
-func modelURL(run core.RunID) string {
-	return fmt.Sprintf("http://%s/runs/%s/model", wire.RelayAddr, run)
+// modelURL is where the CLI finds the model of a run through the relay, or Loop's listener.
+func (l Launch) modelURL(run core.RunID) string {
+	return fmt.Sprintf("%s/runs/%s/model", l.loopURL(), run)
+}
+
+// loopURL is where programs of the run find Loop.
+func (l Launch) loopURL() string {
+	if l.Host != nil {
+		return l.Host.URL
+	}
+	return "http://" + wire.RelayAddr
+}
+
+// folder is that of the spawn's own files.
+func (l Launch) folder(spawn core.SpawnID) string {
+	if l.Host != nil {
+		return filepath.Join(l.Host.Runs, string(spawn))
+	}
+	return path.Join(wire.RunsDir, string(spawn))
+}
+
+// file is one of the spawn's own.
+func (l Launch) file(spawn core.SpawnID, name string) string {
+	if l.Host != nil {
+		return filepath.Join(l.folder(spawn), name)
+	}
+	return path.Join(l.folder(spawn), name)
 }
 
 // commandLine is the beginning of the CLI's command line in a run and in a terminal.
 func commandLine(l Launch, spawn core.SpawnID, permissions []string, plans bool, st startAt, addDirs []string) []string {
-	a := []string{cmp.Or(l.Bin, "claude"), "--mcp-config", path.Join(wire.RunsDir, string(spawn), mcpFile)}
+	a := []string{cmp.Or(l.Bin, "claude"), "--mcp-config", l.file(spawn, mcpFile)}
+	if l.Host != nil {
+		// What agents in containers leave in the channel's state must not run out here by
+		// itself: hooks, helpers and variables of its settings, servers of its .claude.json.
+		a = append(a, "--strict-mcp-config", "--setting-sources", "project,local")
+	}
 	if l.Model != "" {
 		a = append(a, "--model", l.Model)
 	}
@@ -50,7 +81,22 @@ func commandLine(l Launch, spawn core.SpawnID, permissions []string, plans bool,
 	for _, d := range addDirs {
 		a = append(a, "--add-dir", d)
 	}
+	for _, d := range l.PluginDirs {
+		a = append(a, "--plugin-dir", d)
+	}
 	return a
+}
+
+// Take adds what the container has for the agent: variables, the Docker CLI's file, and what
+// was granted of the person's own Claude set-up.
+func (l *Launch) Take(r provision.Resolved) {
+	l.Env, l.DockerConfig, l.PluginDirs = slices.Concat(r.Env, l.Env), r.DockerConfig, r.Setup.Plugins
+	servers := map[string]MCPServer{}
+	for name, s := range r.Setup.Servers {
+		servers[name] = MCPServer{Command: s.Command, Args: s.Args, Env: s.Env}
+	}
+	maps.Copy(servers, l.MCPServers) // Loop's own settings win
+	l.MCPServers = servers
 }
 
 // ownSettings are settings of the CLI that count besides those of its files. Hooks are
@@ -104,11 +150,13 @@ func runModel(l Launch, run core.Run) (env []core.EnvVar) {
 	relayed := demo || l.Upstream.BaseURL != ""
 	switch {
 	case relayed:
-		env = append(env, appVar("ANTHROPIC_BASE_URL", modelURL(run.ID)))
+		env = append(env, appVar("ANTHROPIC_BASE_URL", l.modelURL(run.ID)))
 	case l.BaseURL != "":
 		env = append(env, appVar("ANTHROPIC_BASE_URL", l.BaseURL))
 	}
 	switch {
+	case demo && l.Host != nil:
+		env = append(env, core.EnvVar{Name: "ANTHROPIC_API_KEY", Value: l.Host.Token.Reveal(), Lane: "app", Secret: true})
 	case demo:
 		env = append(env, appVar("ANTHROPIC_API_KEY", core.NoKey))
 	case l.OAuthToken != "":
@@ -133,7 +181,7 @@ func environ(l Launch, spawn core.SpawnID, model []core.EnvVar) []core.EnvVar {
 		appVar("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
 	}, model...)
 	if l.DockerConfig != nil {
-		own = append(own, appVar("DOCKER_CONFIG", path.Join(wire.RunsDir, string(spawn))))
+		own = append(own, appVar("DOCKER_CONFIG", l.folder(spawn)))
 	}
 	set := map[string]core.EnvVar{}
 	for _, e := range append(own, l.Env...) {
@@ -154,16 +202,21 @@ func files(l Launch, mcp []byte) []core.SpawnFile {
 // mcpConfig is the CLI's MCP configuration: the built-in servers unless the
 // person defined one of that name, and theirs.
 func mcpConfig(l Launch, run core.Run, workDir string) ([]byte, error) {
-	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", cmp.Or(l.APIURL, "http://"+wire.RelayAddr)}
+	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", cmp.Or(l.APIURL, l.loopURL())}
 	if run.AuthorID != "" {
 		args = append(args, "--author-id", run.AuthorID)
 	}
 	if workDir != "" {
 		args = append(args, "--dir", workDir)
 	}
-	servers := map[string]MCPServer{"loop": {Command: wire.GuestBinary, Args: args}}
+	loop := MCPServer{Command: wire.GuestBinary}
+	if l.Host != nil { // for the tools alone: what the agent runs has no use for it
+		loop = MCPServer{Command: l.Host.Loop, Env: map[string]string{wire.TokenEnv: l.Host.Token.Reveal()}}
+	}
+	tools := func(args ...string) MCPServer { return MCPServer{Command: loop.Command, Args: args, Env: loop.Env} }
+	servers := map[string]MCPServer{"loop": tools(args...)}
 	if l.Browser {
-		servers["loop-browser"] = MCPServer{Command: wire.GuestBinary, Args: slices.Concat([]string{"mcp-browser"}, args[1:5])}
+		servers["loop-browser"] = tools(slices.Concat([]string{"mcp-browser"}, args[1:5])...)
 	}
 	maps.Copy(servers, l.MCPServers)
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})

@@ -228,6 +228,27 @@ func TestTimeoutCountsWaits(t *testing.T) {
 	})
 }
 
+// TestTimeoutDoesNotCountTheSetUp: nor the build of an image. It counts what the agent does.
+func TestTimeoutDoesNotCountTheSetUp(t *testing.T) {
+	for work, want := range map[time.Duration]core.RunState{8 * time.Second: core.RunDone, time.Minute: core.RunFailed} {
+		inBubble(t, func(t *testing.T) {
+			r, _ := newSpawnRig(t, func(p *proc) {
+				select {
+				case <-time.After(work):
+					fine(p)
+				case <-p.killed:
+				}
+			})
+			r.launch.Timeout, r.setup, r.boxes.setup = 12*time.Second, "apt-get install tool", 10*time.Second
+			r.start()
+			defer r.quit()
+			if run := r.ended(r.prompt("c", "x").ID, 5*time.Minute); run.State != want {
+				t.Errorf("after %s of work it ended %s: %+v", work, run.State, run.Outcome.Failure)
+			}
+		})
+	}
+}
+
 // TestContainerDiesWhileWaiting: the next try gets a new container.
 func TestContainerDiesWhileWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

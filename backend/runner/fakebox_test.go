@@ -28,6 +28,7 @@ type boxes struct {
 	opened  int
 	calls   []string
 	ensure  func(ctx context.Context) error
+	setup   time.Duration // that the set-up of a container takes
 }
 
 type box struct {
@@ -112,6 +113,9 @@ func (b *boxes) Ensure(ctx context.Context) error {
 }
 
 func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error) {
+	if b.setup > 0 {
+		<-time.After(b.setup)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {

@@ -10,6 +10,9 @@ import (
 // that lists its environment would put them into the timeline.
 func newSecrets(l Launch) (s redact.Secrets) {
 	s.AddKeys(l.OAuthToken, l.APIKey)
+	if l.Host != nil {
+		s.AddKeys(l.Host.Token.Reveal())
+	}
 	s.AddEnv(l.Env)
 	return s
 }

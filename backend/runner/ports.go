@@ -156,6 +156,8 @@ type Launch struct {
 	BaseURL  string
 	// Env is added to the CLI's environment and wins over the runner's own.
 	Env []core.EnvVar
+	// PluginDirs are folders, in the container, of plugins of the CLI.
+	PluginDirs []string
 	// MCPServers are added to the built-in server “loop”; one of that name
 	// replaces it.
 	MCPServers map[string]MCPServer
@@ -174,6 +176,26 @@ type Launch struct {
 	// denied. Whoever makes the spawn's policy sets it, before the command line is made.
 	Gated   bool
 	Refused error // why the CLI must not be started; a run under way goes on
+	// Host is set where the run works on this computer itself.
+	Host *HostPlace
+}
+
+// OnHost is the launch for a run on this computer itself. A model of the person's own is
+// reached there under its own address; only the demo's is behind Loop.
+func (l Launch) OnHost(p HostPlace) Launch {
+	l.Host = &p
+	if !l.Upstream.Demo {
+		l.BaseURL, l.Upstream = cmp.Or(l.Upstream.BaseURL, l.BaseURL), core.ModelUpstream{}
+	}
+	return l
+}
+
+// HostPlace is what a run on this computer itself has in the place of a container's own.
+type HostPlace struct {
+	Runs  string      // folder in which each spawn has its own
+	Loop  string      // Loop's program, which serves the tools
+	URL   string      // of Loop, for the tools and the demo's model
+	Token core.Secret // by which Loop knows the run there
 }
 
 // Retry bounds what is tried again inside one run. Zero values take the

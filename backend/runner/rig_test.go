@@ -34,6 +34,7 @@ type rig struct {
 	launch  Launch
 	why     core.Explanation
 	fixed   string // of what the containers are to reach
+	setup   string // command by which they are set up
 
 	mu  sync.Mutex
 	bus []core.Event
@@ -52,7 +53,7 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	}
 	r.ports.makes(provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
 		spec := specOf(run, ch)
-		spec.Fixed = r.fixed
+		spec.Fixed, spec.Setup.Command = r.fixed, r.setup
 		return made{spec, r.why, r.launch}, nil
 	}})
 	return r

@@ -8,6 +8,7 @@ import (
 
 	"loop/backend/backoff"
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
 // Steps of a starting run, as core.Status names them.
@@ -25,6 +26,7 @@ func statusOf(run core.Run, step string) core.Status {
 		Status: "running", State: run.State, Step: step, Failure: o.Failure, Result: o.Text, SessionID: o.SessionID,
 		DurationMs: o.DurationMs, NumTurns: o.NumTurns, StopReason: o.StopReason, Model: o.Model, Usage: o.Usage, ExitCode: o.ExitCode,
 		MsgID: string(run.ID), Trigger: run.Trigger, TriggerContent: core.Shortened(run.Prompt, maxBeginning),
+		OnHost: run.ContainerID.OnHost(),
 	}
 	switch run.State {
 	case core.RunDone, core.RunCancelled:
@@ -114,7 +116,11 @@ func (w *work) explain(why core.Explanation) []core.Event {
 		evs = append(evs, w.notice("warning", fmt.Sprintf("Not in the container: %s. %s", m.Text, m.Reason)))
 	}
 	for _, n := range why.Notices {
-		evs = append(evs, w.notice("info", n))
+		level := "info"
+		if n == provision.HostNotice {
+			level = "warning"
+		}
+		evs = append(evs, w.notice(level, n))
 	}
 	return evs
 }

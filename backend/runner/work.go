@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,22 +123,26 @@ func (w *work) want(gated bool) (provision.Want, *reading) {
 	read := &reading{Settings: w.s.p.Settings, run: w.run}
 	return provision.Want{
 		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, PlanGated: w.run.Plan && gated, Shared: true,
-		Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "",
+		Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "", OnHost: w.run.OnHost(true),
 	}, read
 }
 
 // use takes what the container is, and how the CLI is started in it.
 func (w *work) use(r provision.Resolved, l Launch) {
 	w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, l, true
-	w.launch.Env, w.launch.DockerConfig = slices.Concat(r.Env, l.Env), r.DockerConfig
+	w.launch.Take(r)
 }
 
 // provision gets the run's container.
 func (w *work) provision(ctx context.Context) error {
 	told := w.run.State != core.RunStarting
+	first := !told
 	want, read := w.want(w.s.p.Gate.Enforces())
 	want.Ready = func(r provision.Resolved) error {
-		if r.Spec.Plan != (want.Plan && !want.PlanGated) {
+		if r.OnHost != (read.launch.Host != nil) || r.OnHost && w.run.ByAgent() {
+			return core.Fail(core.CodeInternal, nil, "The agent was not started, because it is not certain where it was to work.", "")
+		}
+		if !r.OnHost && r.Spec.Plan != (want.Plan && !want.PlanGated) {
 			return core.Fail(core.CodeInternal, nil,
 				"No container was made, because one that can write does not fit a run that plans first.", "")
 		}
@@ -159,8 +162,11 @@ func (w *work) provision(ctx context.Context) error {
 		return err
 	}
 	w.container, w.fresh = lease.Container, lease.Fresh
-	if kept := lease.Kept(); kept != "" {
-		return w.say(ctx, "info", kept)
+	if first && lease.Spec.Setup.Command != "" && !w.run.StartedAt.IsZero() {
+		w.run.StartedAt = w.s.o.Now() // nor the set-up of a container
+	}
+	if told := cmp.Or(lease.Kept(), lease.Renewed()); told != "" {
+		return w.say(ctx, "info", told)
 	}
 	return nil
 }
@@ -182,11 +188,11 @@ func (w *work) spawn(ctx context.Context) error {
 	if w.run.Attempt.Kind == core.AttemptCompact {
 		prompt = compactPrompt
 	}
-	rules, err := w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID)
+	rules, err := w.policy()
 	if err != nil {
 		return err
 	}
-	if rules == nil && w.run.Plan && !w.spec.Plan { // the gate was switched off since the container was made
+	if rules == nil && w.run.Plan && !w.spec.Plan && w.launch.Host == nil { // the gate was switched off since the container was made
 		return core.Fail(core.CodeForbidden, nil, "The gate is off by now, and this run plans in a container that could write.",
 			"Send the prompt again: without the gate it gets a container that is read-only.")
 	}
@@ -214,6 +220,14 @@ func (w *work) spawn(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// policy is the document that the present try goes by. Nothing holds one on this computer.
+func (w *work) policy() ([]byte, error) {
+	if w.launch.Host != nil {
+		return nil, nil
+	}
+	return w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID)
 }
 
 // policyName is the policy of the gate's baseline that the run's programs go by.
@@ -273,7 +287,7 @@ func (w *work) admit(l core.Link) {
 // rules make the document that the present try goes by, as the settings stand. A container
 // that a run taken over has from other settings keeps its rules: they are for its mounts.
 func (w *work) rules() func() ([]byte, error) {
-	if !w.launched || w.spec.Fixed != w.container.Fixed {
+	if !w.launched || w.spec.Fixed != w.container.Fixed || w.container.ID.OnHost() {
 		return nil
 	}
 	name, ch, spec, spawn := w.policyName(), w.ch, w.spec, w.run.SpawnID

@@ -98,6 +98,11 @@ func (p *plan) refusal(c parsedMount, workspace []planned) string {
 	if c.Volume && reservedVolume(c.Source) {
 		return "Refused: volumes of this name belong to Loop."
 	}
+	for _, own := range []string{workTarget(p.settings, p.host, work{}), OriginalDir} {
+		if p.settings.Layout.Value == LayoutWorkspace && inside(own, c.Target) {
+			return "Refused: the container path " + quote(own) + " is the agent's folder."
+		}
+	}
 	for _, o := range workspace {
 		switch {
 		case o.Target == c.Target:
@@ -133,6 +138,9 @@ func (p *plan) hostMount(c parsedMount, w work) {
 		return
 	case p.ledOut(c.Source):
 		p.skip(c.text, ledOutReason)
+		return
+	case p.outside(p.settings, c.Source, c.from) != "":
+		p.skip(c.text, p.outside(p.settings, c.Source, c.from))
 		return
 	case f.Kind == PathMissing:
 		p.skip(c.text, "The host path "+quote(c.Source)+" does not exist.")

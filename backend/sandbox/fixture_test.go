@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -135,6 +136,7 @@ func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
 // merged does in small what package config does with files.
 func merged(layers ...Layer) Settings {
 	s := Settings{
+		Idle: builtin(24 * time.Hour), MaxAge: builtin(7 * 24 * time.Hour),
 		Scope: builtin(ScopeSession), Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),
 		Network: builtin("bridge"), Gate: builtin(true),
 	}

@@ -137,23 +137,29 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, '\n')
-			file := filepath.Join("testdata", c.name+".json")
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("%s differs; look at the change, then run with -update.\n%s", file, firstDifference(string(want), string(got)))
-			}
+			golden(t, c.name+".json", got)
 			if strings.Contains(string(got), "secret") {
 				t.Error("a credential reached the spec or its explanation")
 			}
 		})
+	}
+}
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s differs; look at the change, then run with -update.\n%s", file, firstDifference(string(want), string(got)))
 	}
 }
 

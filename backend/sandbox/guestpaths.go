@@ -18,12 +18,15 @@ const (
 	// beside the home: a place inside is the agent's to replace by a link, and
 	// another container's mount would land where that leads.
 	ClaudeDir = "/opt/loop/.claude"
+	// WorkspaceDir and OriginalDir are OpenClaw's places of an agent's folder.
+	WorkspaceDir = "/workspace"
+	OriginalDir  = "/agent"
 	// RelayURL is the in-container relay, the value of API_URL.
 	RelayURL = "http://" + wire.RelayAddr
 	// SupervisorID is the uid and gid that loop init moves itself to.
 	SupervisorID = wire.SupervisorID
 	// SupervisorName is its name in the generated passwd file.
-	SupervisorName = "loop-init"
+	SupervisorName = wire.SupervisorName
 	// GuestVolumePrefix begins the name of every guest volume; a configured
 	// mount may never name one, or an agent could rewrite its own supervisor.
 	GuestVolumePrefix = "loop-guest-"

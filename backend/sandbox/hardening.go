@@ -59,11 +59,17 @@ func resolveLimits(m Settings, host Host, ex *explainer) core.Limits {
 	if n := host.EngineCPUs; n > 0 && l.CPUs > float64(n) {
 		// The engine refuses more CPUs than it has; a setting shared between
 		// machines should not stop the smaller one.
-		ex.notice(fmt.Sprintf("container_cpus is %v and the engine has %d; the container gets %d.", l.CPUs, n, n))
+		if from.Layer != core.LayerBuiltin { // nobody asked for that many
+			ex.notice(fmt.Sprintf("container_cpus is %v and the engine has %d; the container gets %d.", l.CPUs, n, n))
+		}
 		l.CPUs, from = float64(n), fromHost
 	}
 	ex.set("limits.cpus", fmt.Sprint(l.CPUs), from)
 	ex.set("limits.memory_bytes", fmt.Sprint(l.MemoryBytes), m.MemoryMB.From)
 	ex.set("limits.pids", fmt.Sprint(l.Pids), m.Pids.From)
+	if m.SwapBytes.Value > 0 {
+		l.SwapBytes = max(m.SwapBytes.Value, l.MemoryBytes) // the engine refuses less
+		ex.set("limits.swap_bytes", fmt.Sprint(l.SwapBytes), m.SwapBytes.From)
+	}
 	return l
 }

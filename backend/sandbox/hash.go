@@ -16,18 +16,25 @@ import (
 // same settings give the same hash. Arrays keep their order: sorting them would
 // make two different specs look equal.
 func Hash(spec core.Spec, imageID, guestHash, access string) string {
-	names := make([]string, len(spec.Env))
-	for i, e := range spec.Env {
-		names[i] = e.Name
+	names := make([]string, 0, len(spec.Env))
+	for _, e := range spec.Env {
+		if e.Name != wire.EndUnvisited { // which goes with the scope
+			names = append(names, e.Name)
+		}
 	}
 	spec.Name, spec.Type, spec.ChannelID, spec.StateID, spec.RunID, spec.Plan = "", "", "", "", "", false
 	spec.Image, spec.Env, spec.Labels, spec.StopGraceSec, spec.Hash = "", nil, nil, 0, ""
-	spec.Scope, spec.Fixed, spec.Copies = "", "", nil
+	if spec.Scope == ScopeShared {
+		spec.WorkDir = "" // of whoever asks; each program has its own
+	}
+	spec.Mounts, spec.Setup.Dir = withoutSetup(spec), ""
+	spec.Scope, spec.Fixed, spec.Copies, spec.Seed, spec.Life = "", "", nil, core.WorkspaceSeed{}, core.Life{}
 	return digest(core.SpecVersion, imageID, guestHash, access, names, spec)
 }
 
 // fixed is a hash over what a container reaches and who its programs are: mounts with
-// what covers them, network, user, rights of the kernel, and whether it is supervised.
+// what covers them, network, user, rights of the kernel, whether it is supervised, and how it
+// was set up.
 // A container in which that is not as the settings have it takes no new work. Sizes stay
 // outside.
 func fixed(spec core.Spec) string {
@@ -36,8 +43,20 @@ func fixed(spec core.Spec) string {
 		covers[i] = t.Target
 	}
 	gated := slices.ContainsFunc(spec.Env, func(e core.EnvVar) bool { return e.Name == wire.GateEnabled })
-	return digest(core.SpecVersion, spec.Plan, spec.Mounts, covers, spec.Network, spec.ExtraHosts, spec.User, spec.Agent,
-		spec.CapDrop, spec.CapAdd, spec.NoNewPrivileges, spec.ReadOnlyRoot, spec.Seccomp, gated)
+	parts := []any{
+		core.SpecVersion, spec.Plan, withoutSetup(spec), covers, spec.Network, spec.ExtraHosts, spec.DNS, spec.GPUs,
+		spec.AppArmor, spec.User, spec.Agent,
+		spec.CapDrop, spec.CapAdd, spec.NoNewPrivileges, spec.ReadOnlyRoot, spec.Seccomp, gated,
+	}
+	if spec.Setup.Command != "" { // another one has made another container
+		parts = append(parts, spec.Setup.Command, spec.Setup.Network)
+	}
+	return digest(parts...)
+}
+
+// withoutSetup are the mounts less the folder of the set-up, which goes with the scope.
+func withoutSetup(spec core.Spec) []core.Mount {
+	return slices.DeleteFunc(slices.Clone(spec.Mounts), func(m core.Mount) bool { return m.Target == wire.SetupDir })
 }
 
 func digest(of ...any) string {

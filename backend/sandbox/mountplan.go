@@ -23,17 +23,22 @@ type planned struct {
 
 // plan collects the mounts of one spec.
 type plan struct {
-	host    Host
-	sub     Subject
-	home    string // in the container
-	mounts  []planned
-	covers  []core.Tmpfs
-	chown   []string
-	addDirs []string
-	roots   []string // host paths of the projects among the mounts
-	copies  []core.FileCopy
-	writers []string // host paths that the agent will be able to write, as they were named
-	ex      *explainer
+	host  Host
+	sub   Subject
+	scope scope
+	home  string // in the container
+	// settings are those that the plan is made by.
+	settings Settings
+	mounts   []planned
+	covers   []core.Tmpfs
+	chown    []string
+	addDirs  []string
+	seed     core.WorkspaceSeed
+	dirs     []string // in the container, in which agents work, where channels share it
+	roots    []string // host paths of the projects among the mounts
+	copies   []core.FileCopy
+	writers  []string // host paths that the agent will be able to write, as they were named
+	ex       *explainer
 }
 
 func (p *plan) taken(target string) *planned {
@@ -72,8 +77,8 @@ func (p *plan) skip(text, reason string) {
 	p.ex.out.Skipped = append(p.ex.out.Skipped, core.SkippedMount{Text: text, Reason: reason})
 }
 
-func planMounts(m Settings, sub Subject, host Host, w work, ex *explainer) (*plan, error) {
-	p := &plan{host: host, sub: sub, home: ContainerPath(host.OS, host.Home), ex: ex}
+func planMounts(m Settings, sub Subject, sc scope, host Host, w work, ex *explainer) (*plan, error) {
+	p := &plan{host: host, sub: sub, scope: sc, home: ContainerPath(host.OS, host.Home), settings: m, ex: ex}
 	p.system()
 	p.state()
 	own := len(p.mounts)
@@ -81,9 +86,10 @@ func planMounts(m Settings, sub Subject, host Host, w work, ex *explainer) (*pla
 	if sub.Plan {
 		from = fromRun
 	}
-	if err := p.workspace(w, readOnly, from); err != nil {
+	if err := p.workspace(w, from); err != nil {
 		return nil, err
 	}
+	p.others(m, w, readOnly)
 	workspace := slices.Clone(p.mounts[own:])
 	// The seed's order is configured mounts, git excludes, then the work
 	// directory; the work directory is planned first because it has the
@@ -127,10 +133,9 @@ func stateMounts(home string) []stateMount {
 }
 
 // owner is the channel that the folder belongs to. Claude's memory is the state
-// owner's, which threads share. The home is each channel's own: containers of
-// threads run at the same time, and whoever can write a home that another
-// container is about to be given can move the places where its mounts land.
-// A run's output is the channel's own, because spawn ids and offsets are.
+// owner's, which threads share. The home is that of who shares the container: others
+// run at the same time, and whoever can write a home that another container is about to
+// be given can move the places where its mounts land. So is the output of runs.
 func (m stateMount) owner(ch, state core.ChannelID) core.ChannelID {
 	if m.name == "claude" {
 		return state
@@ -141,7 +146,7 @@ func (m stateMount) owner(ch, state core.ChannelID) core.ChannelID {
 func (p *plan) state() {
 	s := p.host.style()
 	for _, m := range stateMounts(p.home) {
-		src := stateDir(s, p.host.LoopHome, m.owner(p.sub.Channel.ID, p.sub.Channel.StateOwner()), m.name)
+		src := stateDir(s, p.host.LoopHome, m.owner(p.scope.owner, p.scope.memory), m.name)
 		p.add(planned{Mount: core.Mount{Kind: core.MountState, Source: src, Target: m.target}, written: src}, fromBuiltin)
 	}
 }
@@ -153,24 +158,35 @@ func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
 	}, written: dir, project: true}
 }
 
-// workspace mounts the work directory; for a worktree inside its parent the
-// parent instead, and for one outside both, so that git finds the main .git.
-func (p *plan) workspace(w work, readOnly bool, from core.SettingsOrigin) error {
-	s := p.host.style()
-	dirs := []string{w.dir}
+// workspace mounts the work directory by the layout and the access. For a worktree inside
+// its parent the parent comes instead, and for one outside both, so that git finds the main
+// .git.
+func (p *plan) workspace(w work, from core.SettingsOrigin) error {
+	s, access := p.host.style(), p.settings.Access.Value
+	readOnly := access == AccessRO
 	p.roots = append(p.roots, w.dir)
-	if p.sub.ParentDir != "" {
-		parent := p.sub.ParentDir
-		if err := plainText(parent); err != nil || !s.abs(parent) {
-			return failDir(fmt.Sprintf("The main worktree %q is not a usable path.", parent), "Choose the folder of the parent channel again.")
+	at := workTarget(p.settings, p.host, w)
+	if access == AccessNone || readOnly && p.settings.Layout.Value == LayoutWorkspace {
+		p.seed = core.WorkspaceSeed{Original: p.host.resolved(w.dir), Copy: stateDir(s, p.host.LoopHome, p.scope.owner, copyFolder)}
+		own := core.Mount{Kind: core.MountWorkspace, Source: p.seed.Copy, Target: at, ReadOnly: readOnly}
+		p.add(planned{Mount: own, written: own.Source}, from)
+		if readOnly {
+			original := p.project(core.MountWorkspace, w.dir, true)
+			original.Target = OriginalDir
+			p.add(original, from)
+			p.coverLoopHome(original.Mount)
 		}
-		parent = s.clean(parent)
-		if err := checkProjectDir("main worktree", parent, ownWorkDir(p.sub, p.host, parent), p.host); err != nil {
+		return nil
+	}
+	dirs := []string{w.dir}
+	if p.sub.ParentDir != "" {
+		parent, err := p.mainWorktree()
+		if err != nil {
 			return err
 		}
 		p.roots = append(p.roots, parent)
 		switch {
-		case s.within(parent, w.dir):
+		case s.within(parent, w.dir) && at == ContainerPath(p.host.OS, w.dir):
 			dirs = []string{parent}
 		case s.within(w.dir, parent):
 		default:
@@ -178,12 +194,80 @@ func (p *plan) workspace(w work, readOnly bool, from core.SettingsOrigin) error 
 		}
 	}
 	for _, d := range dirs {
-		p.add(p.project(core.MountWorkspace, d, readOnly), from)
+		m := p.project(core.MountWorkspace, d, readOnly)
+		if d == w.dir {
+			m.Target = at
+		}
+		p.add(m, from)
 		if readOnly {
-			p.coverLoopHome(p.mounts[len(p.mounts)-1].Mount)
+			p.coverLoopHome(m.Mount)
 		}
 	}
 	return nil
+}
+
+// copyFolder is the state folder with the copy that an agent works in.
+const copyFolder = "copy"
+
+// workTarget is where the agent works.
+func workTarget(m Settings, host Host, w work) string {
+	if m.Layout.Value == LayoutWorkspace {
+		return cmp.Or(m.Workdir.Value, WorkspaceDir)
+	}
+	return ContainerPath(host.OS, w.dir)
+}
+
+// mainWorktree is the parent of a worktree, found fit.
+func (p *plan) mainWorktree() (string, error) {
+	s, parent := p.host.style(), p.sub.ParentDir
+	if err := plainText(parent); err != nil || !s.abs(parent) {
+		return "", failDir(fmt.Sprintf("The main worktree %q is not a usable path.", parent), "Choose the folder of the parent channel again.")
+	}
+	parent = s.clean(parent)
+	return parent, checkProjectDir("main worktree", parent, ownWorkDir(p.sub, p.host, parent), p.host)
+}
+
+// others mounts the folders of the channels that share the container. One that cannot be
+// used is left out, and shown: it is its own channel's fault.
+func (p *plan) others(m Settings, w work, readOnly bool) {
+	from := m.Scope.From
+	if p.scope.key != ScopeShared || m.Access.Value == AccessNone {
+		return
+	}
+	s := p.host.style()
+	for _, ch := range p.sub.Others {
+		own := Subject{Channel: ch, ParentDir: ch.ParentDir}
+		ow, err := resolveWorkDir(own, p.host)
+		if err == nil && ch.ParentDir != "" {
+			err = checkProjectDir("main worktree", s.clean(ch.ParentDir), ownWorkDir(own, p.host, ch.ParentDir), p.host)
+		}
+		if err != nil {
+			p.skip(ch.Dir, core.AsFailure(err).Cause)
+			continue
+		}
+		for _, d := range []string{ch.ParentDir, ow.dir} {
+			if d = s.clean(d); d == "" || d == "." || slices.Contains(p.roots, d) {
+				continue
+			}
+			p.roots = append(p.roots, d)
+			p.add(p.project(core.MountWorkspace, d, readOnly), from)
+		}
+		p.dirs = append(p.dirs, ContainerPath(p.host.OS, ow.dir))
+	}
+	if own := ContainerPath(p.host.OS, w.dir); !slices.Contains(p.dirs, own) {
+		p.dirs = append(p.dirs, own)
+	}
+	slices.Sort(p.dirs)
+	// Whoever comes first, the mounts are the same.
+	all := slices.Clone(p.mounts)
+	p.mounts = slices.DeleteFunc(p.mounts, func(m planned) bool {
+		return m.project && slices.ContainsFunc(all, func(o planned) bool {
+			return o.project && o.written != m.written && s.within(o.written, m.written)
+		})
+	})
+	first := slices.IndexFunc(p.mounts, func(m planned) bool { return m.project }) // the rest is before them
+	slices.SortFunc(p.mounts[first:], func(a, b planned) int { return strings.Compare(a.Target, b.Target) })
+	slices.Sort(p.roots)
 }
 
 // coverLoopHome hides LOOP_HOME below a read-only mount that contains it.

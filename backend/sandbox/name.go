@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,12 +9,20 @@ import (
 	"loop/backend/core"
 )
 
-// maxBase bounds the readable part of a container's name, in characters.
-const maxBase = 40
+// maxBase bounds the readable part of a container's name, in characters, and maxSlug that
+// of a scope's, whose name is OpenClaw's: 32 characters, eight hex digits, and 63 in all.
+const (
+	maxBase = 40
+	maxSlug = 32
+	maxName = 63
+)
+
+// DefaultPrefix begins the names of containers.
+const DefaultPrefix = "loop-"
 
 var (
 	channelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
-	namePattern    = regexp.MustCompile(`^loop-[a-z0-9-]{1,40}-[0-9a-f]{6}$`)
+	namePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,54}-[0-9a-f]{6}([0-9a-f]{2})?$`)
 	notInName      = regexp.MustCompile(`[^a-z0-9]+`)
 	notInUserName  = regexp.MustCompile(`[^a-z0-9_.-]`)
 )
@@ -37,34 +43,7 @@ func containerName(style pathStyle, dir string, ch core.ChannelID, suffix string
 	if dir != "" {
 		base = cmp.Or(NameBase(style.base(dir)), base)
 	}
-	return "loop-" + cmp.Or(base, "channel") + "-" + suffix
-}
-
-// scopeOf names those who share a container; empty is nobody. Where each run has its own,
-// the terminals of a channel share one all the same.
-func scopeOf(m Settings, sub Subject) string {
-	switch {
-	case !sub.Shared || sub.Plan:
-		return ""
-	case m.Scope.Value == ScopeSession:
-		return ChannelScopes(sub.Channel.ID)[0]
-	case sub.Type == core.TypeShell:
-		return ChannelScopes(sub.Channel.ID)[1]
-	}
-	return ""
-}
-
-// ChannelScopes are the scopes that a channel may have: that of its runs and terminals,
-// and that of its terminals where each run has a container of its own.
-func ChannelScopes(ch core.ChannelID) []string {
-	return []string{ScopeSession + ":" + string(ch), string(core.TypeShell) + ":" + string(ch)}
-}
-
-// scopeSuffix ends the name of a scope's container: the same each time, and another for
-// each install and scope.
-func scopeSuffix(install, scope string) string {
-	sum := sha256.Sum256([]byte(install + "\x00" + scope))
-	return hex.EncodeToString(sum[:3])
+	return DefaultPrefix + cmp.Or(base, "channel") + "-" + suffix
 }
 
 // agentName makes a name that passwd can hold out of the host's login name:

@@ -4,16 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // explainer collects origins while the spec is made.
 type explainer struct{ out core.Explanation }
 
 func (e *explainer) set(field, value string, from core.SettingsOrigin) {
-	o := core.FieldOrigin{Field: field, Value: value, Layer: from.Layer, Path: from.Path, Line: from.Line}
+	o := core.FieldOrigin{Field: field, Value: value, Layer: from.Layer, Path: from.Path, Line: from.Line, Overrode: from.Overrode}
 	e.out.Origins = append(e.out.Origins, o)
 }
 
@@ -45,14 +48,22 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 		return spec, err
 	}
 	limits := resolveLimits(m, host, ex)
-	p, err := planMounts(m, sub, host, w, ex)
+	base := NameBase(host.style().base(w.dir))
+	if w.isDefault {
+		base = NameBase(string(sub.Channel.ID))
+	}
+	sc := scopeOf(m, sub, base)
+	p, err := planMounts(m, sub, sc, host, w, ex)
 	if err != nil {
 		return spec, err
 	}
 	if sub.Plan { // not before: the plan of the mounts goes by what other runs may write
 		m.Access = Setting[string]{AccessRO, fromRun}
 	}
-	agent := host.agentUser(p.home)
+	agent, err := agentUserOf(m, host, p.home)
+	if err != nil {
+		return spec, err
+	}
 	if agent.UID == SupervisorID {
 		return spec, core.Fail(core.CodeInvalid, nil,
 			fmt.Sprintf("This user has uid %d, which Loop keeps for its supervisor inside containers.", SupervisorID),
@@ -63,25 +74,26 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if w.isDefault {
 		nameDir = ""
 	}
-	scope, suffix := scopeOf(m, sub), sub.NameSuffix
-	if scope != "" {
-		sub.RunID, suffix = "", scopeSuffix(sub.InstallID, scope)
-		if m.Scope.Value == ScopeSession {
+	name := containerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix)
+	if sc.key != "" {
+		sub.RunID, name = "", scopeName(m.Prefix.Value, sub.InstallID, sc)
+		if sc.key != shellScope(sub.Channel.ID) {
 			sub.Type = core.TypeAgent // whoever comes first
 		}
 	}
 	spec = core.Spec{
-		Name:            containerName(host.style(), nameDir, sub.Channel.ID, suffix),
+		Name:            name,
 		Type:            sub.Type,
-		ChannelID:       sub.Channel.ID,
-		StateID:         sub.Channel.StateID,
+		ChannelID:       sc.owner,
 		RunID:           sub.RunID,
 		Plan:            sub.Plan,
-		Scope:           scope,
+		Scope:           sc.key,
+		Dirs:            p.dirs,
 		Image:           sub.Image,
 		Entrypoint:      []string{GuestBin, "init"},
-		Tmpfs:           tmpfs(limits, p),
-		WorkDir:         ContainerPath(host.OS, w.dir),
+		Tmpfs:           p.moreTmpfs(m, tmpfs(limits, p)),
+		WorkDir:         workTarget(m, host, w),
+		Seed:            p.seed,
 		User:            "0:0",
 		Agent:           agent,
 		Limits:          limits,
@@ -89,19 +101,47 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 		CapDrop:         slices.Clone(capDrop),
 		CapAdd:          slices.Clone(capAdd),
 		NoNewPrivileges: true,
-		ReadOnlyRoot:    true,
+		ReadOnlyRoot:    !m.WritableRoot.Value,
+		Seccomp:         m.Seccomp.Value,
+		AppArmor:        m.AppArmor.Value,
+		Ulimits:         m.Ulimits.Value,
+		GPUs:            m.GPUs.Value,
 		Network:         m.Network.Value,
 		StopGraceSec:    stopGraceSec,
+	}
+	if sc.key != "" {
+		spec.Life = core.Life{Idle: m.Idle.Value, Age: m.MaxAge.Value}
 	}
 	for _, pm := range p.mounts {
 		spec.Mounts = append(spec.Mounts, pm.Mount)
 	}
 	spec.Copies = p.copies
+	if sc.memory != sc.owner {
+		spec.StateID = sc.memory
+	}
 	if spec.Network != "none" {
-		spec.ExtraHosts = []string{"host.docker.internal:host-gateway"}
+		spec.ExtraHosts = append(texts(m.ExtraHosts), hostGateway)
+		spec.DNS = texts(m.DNS)
+	}
+	setup, err := setupOf(m, sub, sc, host)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	if setup.Command != "" {
+		setUp(&spec, setup)
+		explainSetup(ex, setup, m)
 	}
 	if spec.Env, err = resolveEnv(m, sub, host, agent, p.chown, ex); err != nil {
 		return core.Spec{}, err
+	}
+	if setup.Command != "" {
+		markSetup(&spec, ex)
+	}
+	if sc.key != "" {
+		v := core.EnvVar{Name: wire.EndUnvisited, Value: strconv.Itoa(int(wire.MaxUnvisited / time.Second)), Lane: LaneApp}
+		spec.Env = append(spec.Env, v)
+		slices.SortFunc(spec.Env, func(a, b core.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+		ex.set("env["+v.Name+"]", v.Value, fromBuiltin)
 	}
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), m.Access.Value)
 	spec.Fixed = fixed(spec)
@@ -185,6 +225,24 @@ func labels(spec core.Spec, sub Subject) map[string]string {
 	return l
 }
 
+// hostGateway is how programs in a container find this computer.
+const hostGateway = "host.docker.internal:host-gateway"
+
+func texts(list []Setting[string]) (out []string) {
+	for _, s := range list {
+		out = append(out, s.Value)
+	}
+	return out
+}
+
+// last is the origin of a list's last entry.
+func last(list []Setting[string]) core.SettingsOrigin {
+	if len(list) == 0 {
+		return fromBuiltin
+	}
+	return list[len(list)-1].From
+}
+
 func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	workFrom := fromChannel
 	if w.isDefault {
@@ -195,8 +253,18 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 		preset = "exec"
 	}
 	ex.set("preset", preset, m.Scope.From)
+	if m.Agent != "" {
+		ex.set("agent_id", m.Agent, fromChannel)
+	}
 	ex.set("scope", cmp.Or(spec.Scope, ScopeRun), m.Scope.From)
-	ex.set("layout", "mirror", fromBuiltin)
+	if spec.Scope != "" {
+		ex.set("life.idle", lasting(spec.Life.Idle), m.Idle.From)
+		ex.set("life.age", lasting(spec.Life.Age), m.MaxAge.From)
+	}
+	ex.set("layout", cmp.Or(m.Layout.Value, LayoutMirror), cmp.Or(m.Layout.From, fromBuiltin))
+	if spec.Seed.Copy != "" {
+		ex.set("copy", spec.Seed.Copy, m.Access.From)
+	}
 	ex.set("access", m.Access.Value, m.Access.From)
 	if spec.Plan {
 		ex.set("plan", "true", fromRun)
@@ -212,23 +280,57 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	ex.set("labels", fmt.Sprint(len(spec.Labels)), fromBuiltin)
 	ex.set("work_dir", spec.WorkDir, workFrom)
 	ex.set("user", spec.User, fromBuiltin)
-	ex.set("agent", fmt.Sprintf("%s (%d:%d)", spec.Agent.Name, spec.Agent.UID, spec.Agent.GID), fromHost)
+	agentFrom := fromHost
+	if m.User.Value != "" {
+		agentFrom = m.User.From
+	}
+	ex.set("agent", fmt.Sprintf("%s (%d:%d)", spec.Agent.Name, spec.Agent.UID, spec.Agent.GID), agentFrom)
 	ex.set("cap_drop", strings.Join(spec.CapDrop, ","), fromBuiltin)
 	ex.set("cap_add", strings.Join(spec.CapAdd, ","), fromBuiltin)
 	ex.set("no_new_privileges", fmt.Sprint(spec.NoNewPrivileges), fromBuiltin)
-	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), fromBuiltin)
+	writableFrom := m.WritableRoot.From
+	if spec.Setup.Command != "" {
+		writableFrom = cmp.Or(writableFrom, m.Setup.From)
+	}
+	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), cmp.Or(writableFrom, fromBuiltin))
 	ex.set("network", spec.Network, m.Network.From)
 	if len(spec.ExtraHosts) > 0 {
-		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), fromBuiltin)
+		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), last(m.ExtraHosts))
+	}
+	if len(spec.DNS) > 0 {
+		ex.set("dns", strings.Join(spec.DNS, ","), last(m.DNS))
+	}
+	for _, u := range spec.Ulimits {
+		ex.set("ulimits["+u.Name+"]", fmt.Sprintf("%d:%d", u.Soft, u.Hard), m.Ulimits.From)
+	}
+	if spec.GPUs {
+		ex.set("gpus", "all", m.GPUs.From)
+	}
+	if spec.Seccomp != "" {
+		ex.set("seccomp", fmt.Sprintf("a profile of %d bytes", len(spec.Seccomp)), m.Seccomp.From)
+	}
+	if spec.AppArmor != "" {
+		ex.set("apparmor", spec.AppArmor, m.AppArmor.From)
 	}
 	if spec.ShmBytes > 0 {
 		ex.set("shm_bytes", fmt.Sprint(spec.ShmBytes), fromBuiltin)
 	}
 	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), fromBuiltin)
 	for _, t := range spec.Tmpfs {
+		if slices.ContainsFunc(ex.out.Origins, func(o core.FieldOrigin) bool { return o.Field == "tmpfs["+t.Target+"]" }) {
+			continue
+		}
 		ex.set("tmpfs["+t.Target+"]", t.Options, fromBuiltin)
 	}
 	ex.set("hash", spec.Hash, fromBuiltin)
 	ex.set("fixed", spec.Fixed, fromBuiltin)
 	slices.SortStableFunc(ex.out.Origins, func(a, b core.FieldOrigin) int { return strings.Compare(a.Field, b.Field) })
+}
+
+// lasting is a time of which 0 is for ever.
+func lasting(d time.Duration) string {
+	if d == 0 {
+		return "for ever"
+	}
+	return d.String()
 }

@@ -3,11 +3,14 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // Validate checks the rules that no spec may break, wherever it comes from. It
@@ -23,6 +26,7 @@ func Validate(spec core.Spec, host Host) error {
 	c.mounts()
 	c.copies()
 	c.plan()
+	c.setup()
 	if len(c.bad) == 0 {
 		return nil
 	}
@@ -50,7 +54,7 @@ func (c *checker) identity() {
 	c.must(sp.Image != "" && plainText(sp.Image) == nil, "the image is missing")
 	c.must(slices.Equal(sp.Entrypoint, []string{GuestBin, "init"}), "the entrypoint is not loop init")
 	c.must(len(sp.Hash) == 64 && len(sp.Fixed) == 64, "the hash is missing")
-	shared := sp.RunID == "" && !sp.Plan && slices.Contains(ChannelScopes(sp.ChannelID), sp.Scope)
+	shared := sp.RunID == "" && !sp.Plan && fits(sp.Scope, sp.ChannelID)
 	c.must(sp.Scope == "" || shared, "the scope %q does not fit", sp.Scope)
 	want := map[string]string{
 		core.LabelApp: core.LabelAppName, core.LabelType: string(sp.Type), core.LabelChannel: string(sp.ChannelID),
@@ -67,7 +71,8 @@ func (c *checker) hardening() {
 	c.must(sp.User == "0:0", "the first process is not started as 0:0")
 	c.must(slices.Equal(sp.CapDrop, capDrop), "not every capability is dropped")
 	for _, cap := range sp.CapAdd {
-		c.must(slices.Contains(capAdd, cap), "the capability %s is not one that may be added", cap)
+		of := slices.Contains(capAdd, cap) || sp.Setup.Command != "" && slices.Contains(setupCaps, cap)
+		c.must(of, "the capability %s is not one that may be added", cap)
 	}
 	c.must(sp.NoNewPrivileges, "no-new-privileges is off")
 	c.must(sp.Agent.UID >= 0 && sp.Agent.UID != SupervisorID && sp.Agent.GID >= 0, "the agent's ids are not valid")
@@ -75,9 +80,22 @@ func (c *checker) hardening() {
 	c.must(sp.Limits.MemoryBytes > 0 && sp.Limits.CPUs > 0 && sp.Limits.Pids > 0, "a limit is missing")
 	c.must(networkName.MatchString(sp.Network) && sp.Network != "host", "the network %q is not allowed", sp.Network)
 	for _, h := range sp.ExtraHosts {
-		c.must(h == "host.docker.internal:host-gateway" && sp.Network != "none", "the extra host %q is not allowed", h)
+		c.must((h == hostGateway || ParseExtraHost(h) == nil) && sp.Network != "none", "the extra host %q is not allowed", h)
 	}
+	for _, a := range sp.DNS {
+		c.must(net.ParseIP(a) != nil && sp.Network != "none", "the name server %q is not allowed", a)
+	}
+	c.must(!unconfined(sp.AppArmor) && !unconfined(sp.Seccomp), "a profile switches protection off")
+	c.must(sp.AppArmor == "" || profileName.MatchString(sp.AppArmor), "the AppArmor profile %q is not a name", sp.AppArmor)
+	c.must(sp.Limits.SwapBytes == 0 || sp.Limits.SwapBytes >= sp.Limits.MemoryBytes, "the swap limit is below the memory limit")
 	c.must(sp.StopGraceSec == stopGraceSec, "the stop grace is %d seconds", sp.StopGraceSec)
+}
+
+var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$`)
+
+// unconfined reports whether a profile is the word for none, however it is written.
+func unconfined(profile string) bool {
+	return strings.EqualFold(strings.Trim(profile, "\"' \t\r\n"), "unconfined")
 }
 
 func (c *checker) env() {
@@ -134,8 +152,9 @@ func (c *checker) mounts() {
 	for _, t := range c.spec.Tmpfs {
 		target(t.Target)
 		run = run || t.Target == GuestRunDir
-		if !slices.ContainsFunc(tmpfsFor(0), func(o core.Tmpfs) bool { return o.Target == t.Target }) {
-			c.must(t.Options == coverOptions, "the tmpfs at %q is not one of Loop's", t.Target)
+		if !slices.ContainsFunc(tmpfsFor(0), func(o core.Tmpfs) bool { return o.Target == t.Target }) && t.Options != coverOptions {
+			own, err := ParseTmpfs(t.Target + ":" + t.Options)
+			c.must(err == nil && own == t && checkTarget(t.Target, c.spec.Agent.Home) == "", "the tmpfs at %q is not one that may be", t.Target)
 		}
 	}
 	c.must(run, "there is no tmpfs at %s", GuestRunDir)
@@ -187,6 +206,8 @@ func (c *checker) systemMount(m core.Mount) {
 	case "/etc/passwd", "/etc/group":
 		own := c.s.join(c.host.LoopHome, "run", "etc", path.Base(m.Target))
 		c.must(!m.Volume && m.Source == own, "%s does not come from Loop's folder", m.Target)
+	case wire.SetupDir:
+		c.must(!m.Volume && m.Source == c.spec.Setup.Dir, "the folder of the set-up is not mounted from where it lies")
 	default:
 		c.must(false, "there is no system mount at %q", m.Target)
 	}
@@ -261,6 +282,9 @@ func (c *checker) ownWork(src string) bool {
 		}
 		parts := strings.Split(rel, "/")
 		if len(parts) >= 3 && parts[0] == "channels" && channelPattern.MatchString(parts[1]) && parts[2] == "work" {
+			return true
+		}
+		if src == c.spec.Seed.Copy && rel == "channels/"+string(c.spec.ChannelID)+"/"+copyFolder {
 			return true
 		}
 	}

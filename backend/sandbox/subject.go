@@ -16,6 +16,9 @@ type Subject struct {
 	// settings have one.
 	Shared bool
 	Plan   bool // for a run that plans first: every mount but the state is read-only
+	// Others are the channels that may share the container, where all do, the channel itself
+	// among them or not. Their folders are in it, too.
+	Others []core.Channel
 	// ParentDir is the main worktree of a worktree channel, else empty.
 	ParentDir string
 	// ModelOnRelay says that the run's model is reached through the relay (the

@@ -15,7 +15,6 @@ type typeRule struct {
 	mounts    []core.MountKind // that it may have; nil is every kind
 	network   string           // the only one it may have; empty is any
 	shm       int64            // the least of /dev/shm, in bytes; 0 is the engine's 64 MiB
-	seccomp   bool             // may have a filter of its own instead of the engine's
 	name      *regexp.Regexp
 }
 
@@ -31,7 +30,7 @@ var typeRules = map[core.ContainerType]typeRule{
 	// A browser shows pages that nobody vouches for: nothing of the person's or of
 	// the channel's is in reach, and no network but the app's filtering dialer.
 	core.TypeChrome: {
-		mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm, seccomp: true, name: chromeName,
+		mounts: []core.MountKind{core.MountSystem, core.MountVolume}, network: "none", shm: chromeShm, name: chromeName,
 	},
 }
 
@@ -45,7 +44,6 @@ func (c *checker) byType() {
 		return
 	}
 	c.must(rule.name.MatchString(sp.Name), "the name %q is not one of a %s container", sp.Name, sp.Type)
-	c.must(rule.seccomp || sp.Seccomp == "", "a %s container has a filter of its own", sp.Type)
 	c.must(rule.runs || sp.RunID == "" && !sp.Plan, "a %s container belongs to a run", sp.Type)
 	c.must(rule.network == "" || sp.Network == rule.network, "a %s container has the network %q", sp.Type, sp.Network)
 	c.must(rule.workspace || len(sp.Copies) == 0, "a %s container has copies of files", sp.Type)

@@ -66,7 +66,8 @@ func TestValidateByType(t *testing.T) {
 			}
 		}},
 		{"name of another kind", []core.ContainerType{"chrome"}, func(s *core.Spec) { s.Name = "loop-work-012345" }},
-		{"filter", []core.ContainerType{"agent", "shell"}, func(s *core.Spec) { s.Seccomp = "{}" }},
+		{"filter", nil, func(s *core.Spec) { s.Seccomp = "{}" }},
+		{"no filter", []core.ContainerType{"agent", "shell", "chrome"}, func(s *core.Spec) { s.Seccomp = "unconfined" }},
 		{"profile of another channel", []core.ContainerType{"chrome"}, func(s *core.Spec) {
 			for i, m := range s.Mounts {
 				if m.Target == ProfileDir {

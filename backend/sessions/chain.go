@@ -32,7 +32,7 @@ func (s *Service) Messages(ctx context.Context, ch core.Channel, session core.Se
 		return out, gone(err)
 	}
 	defer root.Close()
-	done, err := s.enter(ctx, ch.StateOwner())
+	done, err := s.enter(ctx, s.owner(ch))
 	if err != nil {
 		return out, err
 	}

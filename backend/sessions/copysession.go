@@ -19,16 +19,21 @@ import (
 // and takes the transcript as it is. Both directories are the host's. The
 // session keeps its id. core.ErrNotFound when there is no such transcript.
 func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDir string, session core.SessionID) error {
+	return s.copy(ctx, s.owner(from), s.owner(to), s.opts.WorkDir(fromDir), s.opts.WorkDir(toDir), session)
+}
+
+// copy is Copy between states; directories are those that agents see.
+func (s *Service) copy(ctx context.Context, from, to core.ChannelID, fromDir, toDir string, session core.SessionID) error {
 	if !validID(string(session)) {
 		return errGone
 	}
-	src, err := s.root(from)
+	src, err := s.rootOf(from)
 	if err != nil {
 		return gone(err)
 	}
 	defer src.Close()
 	name := string(session) + suffix
-	file := path.Join(projectsDir, folder(s.opts.WorkDir(fromDir)), name)
+	file := path.Join(projectsDir, folder(fromDir), name)
 	if _, err := src.Lstat(file); err != nil {
 		if file, err = find(src, session); err != nil {
 			return gone(err)
@@ -43,10 +48,10 @@ func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDi
 		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The conversation is longer than %d MiB and is not copied.", maxTranscript>>20),
 			"Start with a fresh conversation.")
 	}
-	if !validID(string(to.StateOwner())) {
-		return fmt.Errorf("copy transcript: %w: channel %q", core.ErrNotFound, to.StateOwner())
+	if !validID(string(to)) {
+		return fmt.Errorf("copy transcript: %w: channel %q", core.ErrNotFound, to)
 	}
-	state := filepath.Join(s.opts.Home, "channels", string(to.StateOwner()), "claude")
+	state := filepath.Join(s.opts.Home, "channels", string(to), "claude")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return fmt.Errorf("make Claude folder: %w", err)
 	}
@@ -55,7 +60,7 @@ func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDi
 		return fmt.Errorf("open Claude folder: %w", err)
 	}
 	defer dst.Close()
-	dir := path.Join(projectsDir, folder(s.opts.WorkDir(toDir)))
+	dir := path.Join(projectsDir, folder(toDir))
 	if err := dst.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder of transcripts: %w", err)
 	}

@@ -54,7 +54,7 @@ func (s *Service) List(ctx context.Context, ch core.Channel) ([]core.SessionInfo
 		return nil, err
 	}
 	defer root.Close()
-	done, err := s.enter(ctx, ch.StateOwner())
+	done, err := s.enter(ctx, s.owner(ch))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) List(ctx context.Context, ch core.Channel) ([]core.SessionInfo
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		key := cacheKey{owner: ch.StateOwner(), file: f.file, size: f.size, at: f.at.UnixNano()}
+		key := cacheKey{owner: s.owner(ch), file: f.file, size: f.size, at: f.at.UnixNano()}
 		sum, cached := s.cached(key)
 		if !cached {
 			if read += f.size; read > listBytes {

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf16"
 
 	"loop/backend/core"
@@ -22,6 +24,9 @@ type Options struct {
 	Home string // Loop's own folder
 	// WorkDir turns a host directory into the path an agent sees.
 	WorkDir func(dir string) string
+	// States are the channels whose states have a channel's conversations: the present one
+	// first, then those that may have earlier ones. Nil is the channel's own rule.
+	States func(ch core.Channel) []core.ChannelID
 	// DemoPrefix begins the names of scripted models.
 	DemoPrefix string
 }
@@ -86,11 +91,68 @@ func validID(id string) bool {
 
 // root opens the Claude folder of a channel; core.ErrNotFound when it has none.
 func (s *Service) root(ch core.Channel) (*os.Root, error) {
-	owner := string(ch.StateOwner())
-	if !validID(owner) {
+	return s.rootOf(s.owner(ch))
+}
+
+// owner is the channel in whose state the conversations of ch are.
+func (s *Service) owner(ch core.Channel) core.ChannelID {
+	return s.states(ch)[0]
+}
+
+func (s *Service) states(ch core.Channel) []core.ChannelID {
+	if s.opts.States != nil {
+		return s.opts.States(ch)
+	}
+	return []core.ChannelID{ch.StateOwner()}
+}
+
+// Resumable is Exists, after a session that lies elsewhere was copied to where the CLI looks
+// for it: into the present state from an earlier one, or into the folder of another working
+// directory. The settings may have the channel share a container since, or another layout.
+func (s *Service) Resumable(ch core.Channel, workDir string, session core.SessionID) (exists, known bool) {
+	if s.exact(ch, workDir, session) {
+		return true, true
+	}
+	exists, known = s.Exists(ch, workDir, session)
+	if !known {
+		return false, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bringTime)
+	defer cancel()
+	states := s.states(ch)
+	for i, from := range states {
+		if i > 0 && from == states[0] || i == 0 && !exists {
+			continue
+		}
+		switch err := s.copy(ctx, from, states[0], workDir, workDir, session); {
+		case err == nil:
+			return true, true
+		case !errors.Is(err, errGone):
+			return exists, exists // it is there, and the next try may bring it
+		}
+	}
+	return exists, true
+}
+
+// exact reports whether a session lies in the folder in which the CLI looks for it.
+func (s *Service) exact(ch core.Channel, workDir string, session core.SessionID) bool {
+	root, err := s.root(ch)
+	if err != nil || !validID(string(session)) {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Lstat(path.Join(projectsDir, folder(workDir), string(session)+suffix))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// bringTime bounds Resumable, for which a run waits; the longest transcript takes a second.
+const bringTime = 20 * time.Second
+
+func (s *Service) rootOf(owner core.ChannelID) (*os.Root, error) {
+	if !validID(string(owner)) {
 		return nil, fmt.Errorf("open Claude folder: %w: channel %q", core.ErrNotFound, owner)
 	}
-	r, err := os.OpenRoot(filepath.Join(s.opts.Home, "channels", owner, "claude"))
+	r, err := os.OpenRoot(filepath.Join(s.opts.Home, "channels", string(owner), "claude"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = core.ErrNotFound
 	}

@@ -43,7 +43,9 @@ type Options struct {
 	Vault    *credentials.Vault
 	Channels Channels
 	Publish  func(...core.Event)
-	Log      *slog.Logger
+	// Survey reads the person's own Claude set-up, with the things that they allowed.
+	Survey func(allow []string) (core.ClaudeSetup, error)
+	Log    *slog.Logger
 }
 
 // Service reads and changes settings. Its methods may be called from any

@@ -42,13 +42,18 @@ func (s *Service) poll(ctx context.Context, watch *config.ProjectWatch) {
 	for _, ch := range list {
 		files = slices.AppendSeq(files, maps.Values(projectFiles(ch)))
 	}
+	for _, f := range files {
+		files = append(files, f.Image())
+	}
 	first, changed := watch.Poll(files)
 	for _, f := range slices.Concat(first, changed) {
-		s.record(f)
+		if f != f.Image() {
+			s.record(f)
+		}
 	}
 	for _, ch := range list {
 		for _, f := range projectFiles(ch) {
-			if slices.Contains(changed, f) {
+			if slices.Contains(changed, f) || slices.Contains(changed, f.Image()) {
 				s.changed(ch.ID)
 				break
 			}

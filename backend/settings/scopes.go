@@ -3,11 +3,15 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"loop/backend/bind"
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/sandbox"
 )
 
 // projectFiles are the settings files that a channel has besides the global one, by
@@ -30,7 +34,41 @@ func (s *Service) Effective(ch core.Channel) config.Effective {
 	if ch.Kind == core.KindDemo {
 		ch.Dir = ""
 	}
-	return config.ForDir(s.o.Source.Current(), s.editor.Trust, ch.Dir, ch.ParentDir)
+	return config.ForChannel(s.o.Source.Current(), s.editor.Trust, ch.Choices, ch.Dir, ch.ParentDir)
+}
+
+// Sharing lists the channels that share the container of all, by their id.
+func (s *Service) Sharing(ctx context.Context) ([]core.Channel, error) {
+	all, err := s.o.Channels.Channels(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the channels that share a container: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(ch core.Channel) bool {
+		e := s.Effective(ch)
+		return ch.Kind == core.KindDemo || ch.Kind == core.KindThread || e.Err != nil || e.Config.ContainerScope != sandbox.ScopeShared
+	})
+	slices.SortFunc(all, func(a, b core.Channel) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return all, nil
+}
+
+// States are the channels whose states have a channel's conversations: the present one first,
+// then those that may have earlier ones.
+func (s *Service) States(ch core.Channel) []core.ChannelID {
+	now := sandbox.StateOwner(s.Effective(ch).Container(), ch)
+	return []core.ChannelID{now, ch.StateOwner(), sandbox.SharedOwner}
+}
+
+// Agents lists the agents that channels can belong to; the first is the default one.
+func (s *Service) Agents() []core.AgentChoice {
+	out := []core.AgentChoice{{ID: config.DefaultAgent}}
+	for _, a := range s.Current().Agents.List {
+		if a.ID == config.DefaultAgent {
+			out[0].Name = a.Name
+			continue
+		}
+		out = append(out, core.AgentChoice{ID: a.ID, Name: a.Name})
+	}
+	return out
 }
 
 func (s *Service) find(ctx context.Context, id core.ChannelID) (core.Channel, error) {
@@ -117,11 +155,13 @@ func (s *Service) fileAt(ctx context.Context, id core.ChannelID, path string) (c
 		return config.File{}, err
 	}
 	for _, f := range projectFiles(ch) {
-		if filepath.Clean(path) == f.Path {
-			return f, nil
+		for _, f := range []config.File{f, f.Image()} {
+			if filepath.Clean(path) == f.Path {
+				return f, nil
+			}
 		}
 	}
-	return config.File{}, core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.",
+	return config.File{}, core.Fail(core.CodeInvalid, nil, "That is not a file of this channel's project that can be approved.",
 		"Choose one of those that wait for approval.")
 }
 

@@ -184,6 +184,47 @@ func TestSettingsApproval(t *testing.T) {
 	}
 }
 
+// TestImageApproval: a project's image is approved by its path like a settings file, and pages
+// are told when what it is built from changed.
+func TestImageApproval(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	path := config.ImagePath(r.project)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("Dockerfile", "FROM loop-agent\n")
+	w := &config.ProjectWatch{}
+	r.poll(ctx, w)
+	v, err := r.View(ctx, "w")
+	if err != nil || len(v.Pending) != 1 || v.Pending[0].Path != path {
+		t.Fatalf("%+v %v", v, err)
+	}
+	if err := r.Approve(ctx, "w", path, v.Pending[0].SHA256); err != nil {
+		t.Fatal(err)
+	}
+	if v, err = r.View(ctx, "p"); err != nil || len(v.Pending) != 0 || !slices.Equal(v.Approved, []string{path}) {
+		t.Fatalf("%+v %v", v, err)
+	}
+	r.told = nil
+	put("tool", "x")
+	r.poll(ctx, w)
+	if !slices.Equal(r.told, []core.ChannelID{"p", "t", "w"}) {
+		t.Errorf("told %v", r.told)
+	}
+	if list, err := r.History(ctx, core.LayerProject, "p"); err != nil || len(list) != 0 {
+		t.Errorf("kept as settings: %+v %v", list, err)
+	}
+	if err := r.Revoke(ctx, "p", path); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSettingsHistory(t *testing.T) {
 	r, ctx := newSettingsRig(t), t.Context()
 	if err := r.SetRaw(ctx, core.LayerProject, "p", "{\"claude_model\": \"a\"}\n", ""); err != nil {

@@ -34,7 +34,7 @@ const keptDir = ".loop-browser"
 
 // asAgent is what a container of the channel's agents is made of.
 func (s *Starter) asAgent(ctx context.Context, ch core.Channel) (core.Spec, error) {
-	made, err := s.o.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	made, err := s.o.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell, Shared: true})
 	return made.Spec, err
 }
 
@@ -90,7 +90,7 @@ func (s *Starter) readFile(ctx context.Context, ch core.Channel, at string, to i
 		return err
 	}
 	errs := []error{}
-	for _, c := range s.agents(ch.ID) {
+	for _, c := range s.agents(ch) {
 		switch err := s.readIn(ctx, ch, c, spec, at, to); {
 		case err == nil:
 			return nil

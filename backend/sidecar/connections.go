@@ -13,6 +13,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/egress"
+	"loop/backend/sandbox"
 )
 
 // wayOut serves the connections of this browser: to public sites, and to what the
@@ -31,7 +32,7 @@ func (c *Sidecar) wayOut() func(context.Context, net.Conn) {
 // last and listens there.
 func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (net.Conn, error) {
 	errs := []error{core.ErrNotFound}
-	for _, c := range s.agents(ch) {
+	for _, c := range s.agents(s.channel(ctx, ch)) {
 		link, err := s.o.Links.Open(ctx, c)
 		if err != nil {
 			errs = append(errs, err)
@@ -47,10 +48,19 @@ func (s *Starter) inside(ctx context.Context, ch core.ChannelID, port uint16) (n
 	return nil, errors.Join(errs...)
 }
 
+// channel is the record of a channel; of one that is gone, the id.
+func (s *Starter) channel(ctx context.Context, id core.ChannelID) core.Channel {
+	ch, err := s.o.Channel(ctx, id)
+	if err != nil {
+		return core.Channel{ID: id}
+	}
+	return ch
+}
+
 // agents are the containers of a channel in which its agents work now, the newest first.
-func (s *Starter) agents(ch core.ChannelID) []core.Container {
+func (s *Starter) agents(ch core.Channel) []core.Container {
 	list := slices.DeleteFunc(slices.Clone(s.o.Containers.List()), func(c core.Container) bool {
-		return c.ChannelID != ch || c.Status != core.ContainerRunning || c.Type == core.TypeChrome
+		return !sandbox.Serves(c, ch) || c.Status != core.ContainerRunning || c.Type == core.TypeChrome
 	})
 	slices.Reverse(list) // oldest first
 	return list
@@ -70,7 +80,7 @@ func (s *Starter) Ports(ctx context.Context, ch core.ChannelID) []core.BrowserPo
 	ctx, cancel := context.WithTimeout(ctx, portsTimeout)
 	defer cancel()
 	found := map[uint16]core.BrowserPort{}
-	for _, c := range s.agents(ch) {
+	for _, c := range s.agents(s.channel(ctx, ch)) {
 		list, err := s.portsIn(ctx, c)
 		if err != nil {
 			s.o.Log.Debug("look for ports of agents", "container", string(c.ID), "err", err)

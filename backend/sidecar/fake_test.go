@@ -105,6 +105,8 @@ func (w *world) List() []core.Container {
 	return slices.Clone(w.list)
 }
 
+func (w *world) InScopes(...string) []core.Container { return nil }
+
 func (w *world) Acquire(_ context.Context, spec core.Spec, _ string, by core.Holder) (core.Container, error) {
 	if err := w.call("make"); err != nil {
 		return core.Container{}, err
@@ -386,8 +388,8 @@ func (p ports) ForChannel(context.Context, core.Channel) (provision.Values, erro
 		MemoryMB: sandbox.Setting[int]{Value: 2048}, CPUs: sandbox.Setting[float64]{Value: 0.5}, Seccomp: "{}",
 	}}}, p.w.call("settings")
 }
-func (p ports) Ensure(context.Context) error { return p.w.call("image") }
-func (p ports) GuestVolume(context.Context) (string, error) {
+func (p ports) Ensure(context.Context, string) error { return p.w.call("image") }
+func (p ports) GuestVolume(context.Context, string) (string, error) {
 	return sandbox.GuestVolumePrefix + "0123", nil
 }
 func (p ports) ForgetGuestVolume() {}
@@ -406,6 +408,7 @@ func (p ports) Host(_ context.Context, st core.EngineStatus) (sandbox.Host, erro
 func (p ports) Places(core.Spec) string { return "" }
 
 func (p ports) Prepare(core.Spec, sandbox.Host) ([]string, error) { return nil, nil }
+func (p ports) PrepareOnHost(core.Spec) ([]string, error)         { return nil, nil }
 
 var errOwn = errors.New("its own words")
 

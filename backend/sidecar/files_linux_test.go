@@ -37,7 +37,11 @@ type localSpawn struct {
 	in       io.WriteCloser
 	out, err io.ReadCloser
 	waited   func() error
+	lives    *os.File // at its end when nothing of the program's tree runs
 }
+
+// kill ends the program with its tree, as a container's guest does.
+func (s *localSpawn) kill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
 
 func newLocalLink(root string) *localLink {
 	return &localLink{root: root, spawns: map[core.SpawnID]*localSpawn{}}
@@ -51,18 +55,20 @@ func (l *localLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnI
 		}
 	}
 	s := &localSpawn{cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...)}
-	s.cmd.Dir = req.Dir
+	s.cmd.Dir, s.cmd.SysProcAttr = req.Dir, &syscall.SysProcAttr{Setpgid: true}
 	var errs [3]error
 	if req.OpenStdin {
 		s.in, errs[0] = s.cmd.StdinPipe()
 	}
 	outR, outW, err := os.Pipe()
 	errR, errW, err2 := os.Pipe()
+	lives, livesW, err3 := os.Pipe()
+	s.lives, s.cmd.ExtraFiles = lives, []*os.File{livesW}
 	s.out, s.err, s.cmd.Stdout, s.cmd.Stderr = outR, errR, outW, errW
-	if err := errors.Join(errs[0], err, err2, s.cmd.Start()); err != nil {
+	if err := errors.Join(errs[0], err, err2, err3, s.cmd.Start()); err != nil {
 		return core.SpawnInfo{}, err
 	}
-	_, _ = outW.Close(), errW.Close()
+	_, _, _ = outW.Close(), errW.Close(), livesW.Close()
 	s.waited = sync.OnceValue(s.cmd.Wait)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +97,7 @@ func (l *localLink) ReadHeld(_ context.Context, id core.SpawnID, stream string, 
 
 func (l *localLink) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, error) {
 	s := l.spawn(id)
-	stop := context.AfterFunc(ctx, func() { _ = s.cmd.Process.Kill() })
+	stop := context.AfterFunc(ctx, s.kill)
 	defer stop()
 	err := s.waited()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
@@ -101,9 +107,11 @@ func (l *localLink) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus,
 }
 
 func (l *localLink) Kill(_ context.Context, id core.SpawnID) error {
-	_ = l.spawn(id).cmd.Process.Kill()
-	_ = l.spawn(id).waited()
-	return nil
+	s := l.spawn(id)
+	s.kill()
+	_ = s.waited()
+	_, err := io.Copy(io.Discard, s.lives)
+	return err
 }
 
 func (l *localLink) Forget(context.Context, core.SpawnID) error {

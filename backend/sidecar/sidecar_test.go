@@ -193,7 +193,7 @@ func TestLeftoverGoesFirst(t *testing.T) {
 		other := core.Container{ID: "other", Name: "other", Type: core.TypeChrome, ChannelID: "another", Status: core.ContainerRunning}
 		w.list = []core.Container{agent("a", time.Now()), old, other}
 		c := start(t, w)
-		if calls := w.called(); !strings.HasPrefix(calls, "remove old, volume, image") || strings.Contains(calls, "remove other") || strings.Contains(calls, "remove a") {
+		if calls := w.called(); !strings.HasPrefix(calls, "remove old, volume, settings, image") || strings.Contains(calls, "remove other") || strings.Contains(calls, "remove a") {
 			t.Error(calls)
 		}
 		if err := c.Close(); err != nil {

@@ -22,11 +22,25 @@ import (
 // files only, bounded.
 type Folders struct{ Home string } // Loop's folder
 
+// folder is the one with a spawn's output: the channel's own, or that of the channel whose
+// state the container had. Ids of spawns are random, so that nobody can have another's.
+func (s Folders) folder(ch core.ChannelID, spawn core.SpawnID) (*os.Root, error) {
+	of := func(owner string) string { return filepath.Join(s.Home, "channels", owner, "spool") }
+	own := of(string(ch))
+	if _, err := os.Lstat(filepath.Join(own, string(spawn)+wire.OutSuffix)); errors.Is(err, fs.ErrNotExist) {
+		others, _ := filepath.Glob(filepath.Join(of("*"), string(spawn)+wire.OutSuffix)) // its pattern is right
+		if len(others) == 1 {
+			own = filepath.Dir(others[0])
+		}
+	}
+	return os.OpenRoot(own)
+}
+
 func (s Folders) file(ch core.ChannelID, spawn core.SpawnID, suffix string) (*os.File, error) {
 	if !wire.ValidID(string(spawn)) {
 		return nil, fmt.Errorf("spawn id: %w", core.ErrNotFound)
 	}
-	root, err := os.OpenRoot(filepath.Join(s.Home, "channels", string(ch), "spool"))
+	root, err := s.folder(ch, spawn)
 	if err == nil {
 		defer root.Close()
 		var f *os.File
@@ -78,7 +92,7 @@ func (s Folders) Drop(_ context.Context, ch core.ChannelID, spawn core.SpawnID) 
 	if !wire.ValidID(string(spawn)) {
 		return nil
 	}
-	root, err := os.OpenRoot(filepath.Join(s.Home, "channels", string(ch), "spool"))
+	root, err := s.folder(ch, spawn)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -84,7 +84,7 @@ func TestSpoolThatIsNotThere(t *testing.T) {
 			t.Errorf("%q: %v", spawn, err)
 		}
 	}
-	if _, err := s.Open(t.Context(), "no-channel", "x", 0); !errors.Is(err, core.ErrNotFound) {
+	if _, err := s.Open(t.Context(), "no-channel", "nowhere", 0); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a channel without a folder: %v", err)
 	}
 }

@@ -19,6 +19,7 @@ func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
 			Dir: c.Dir, SessionID: string(c.SessionID), DemoSessionID: string(c.DemoSessionID),
 			NextSession: asJSON(c.NextSession), DemoNextSession: asJSON(c.DemoNextSession),
 			StateID: string(c.StateID), Branch: c.Branch, ParentDir: c.ParentDir, CreatedAt: toMillis(c.CreatedAt),
+			AgentID: c.Choices.AgentID, Choices: asJSON(own(c.Choices)),
 		})
 	})
 }
@@ -43,6 +44,24 @@ func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name strin
 	return s.inTx(ctx, "rename channel", func(q *rows.Queries) error {
 		return found(q.RenameChannel(ctx, rows.RenameChannelParams{Name: name, ID: string(id)}))
 	})
+}
+
+// SetChannelChoices replaces what was chosen for a channel. The agent is that of all
+// channels with its state: one that has a state of its own, and its threads.
+func (s *Store) SetChannelChoices(ctx context.Context, id core.ChannelID, chosen core.ChannelChoices) error {
+	return s.inTx(ctx, "set choices", func(q *rows.Queries) error {
+		err := found(q.SetChannelChoices(ctx, rows.SetChannelChoicesParams{ID: string(id), Choices: asJSON(own(chosen))}))
+		if err != nil {
+			return err
+		}
+		return q.SetChannelAgent(ctx, rows.SetChannelAgentParams{AgentID: chosen.AgentID, Owner: string(id)})
+	})
+}
+
+// own are the choices without the agent, which has a column of its own.
+func own(c core.ChannelChoices) core.ChannelChoices {
+	c.AgentID = ""
+	return c
 }
 
 // SetChannelSession replaces the session that the next run on a real (or, with
@@ -121,7 +140,8 @@ func channelOf(r rows.Channel) (core.Channel, error) {
 		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
 	}
 	err := errors.Join(fromJSON(r.NextSession, &c.NextSession), fromJSON(r.DemoNextSession, &c.DemoNextSession),
-		fromJSON(r.Context, &c.Context))
+		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices))
+	c.Choices.AgentID = r.AgentID
 	if err != nil {
 		err = fmt.Errorf("decode channel %s: %w", r.ID, err)
 	}

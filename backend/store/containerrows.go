@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
@@ -19,6 +20,7 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.H
 			Key: string(c.Key), Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),
 			Status: string(c.Status), Image: c.Image, Hash: c.Hash, CreatedAt: toMillis(c.CreatedAt), RemoveAt: toMillis(c.RemoveAt),
 			Scope: c.Scope, Fixed: c.Fixed, Rights: c.Rights, LastUsedAt: toMillis(c.LastUsedAt),
+			IdleMs: c.Life.Idle.Milliseconds(), MaxAgeMs: c.Life.Age.Milliseconds(), MemoryBytes: c.Memory, Why: c.Why,
 		})
 		if err != nil || h == (core.Holder{}) {
 			return err
@@ -28,8 +30,8 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.H
 }
 
 // UpdateContainer records what of a container changes while it lives: its name, the
-// engine's id, status, scope, when it was last used, and when it is to be removed (zero:
-// not).
+// engine's id, status, scope, when it was last used, when it is to be removed (zero: not),
+// and why. When it was made changes where the clock was wrong then.
 func (s *Store) UpdateContainer(ctx context.Context, c core.Container) error {
 	return s.inTx(ctx, "update container", func(q *rows.Queries) error { return update(ctx, q, c) })
 }
@@ -60,7 +62,7 @@ func (s *Store) ReleaseContainer(ctx context.Context, h core.Holder, c core.Cont
 func update(ctx context.Context, q *rows.Queries, c core.Container) error {
 	return found(q.UpdateContainer(ctx, rows.UpdateContainerParams{
 		Name: c.Name, ID: string(c.ID), Status: string(c.Status), RemoveAt: toMillis(c.RemoveAt), Scope: c.Scope,
-		LastUsedAt: toMillis(c.LastUsedAt), Key: string(c.Key),
+		LastUsedAt: toMillis(c.LastUsedAt), CreatedAt: toMillis(c.CreatedAt), Why: c.Why, Key: string(c.Key),
 	}))
 }
 
@@ -95,7 +97,8 @@ func (s *Store) Containers(ctx context.Context) ([]core.Container, []core.Lease,
 				ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
 				Type: core.ContainerType(r.Type), Status: core.ContainerStatus(r.Status), Image: r.Image, Hash: r.Hash,
 				CreatedAt: fromMillis(r.CreatedAt), RemoveAt: fromMillis(r.RemoveAt), Scope: r.Scope, Fixed: r.Fixed, Rights: r.Rights,
-				LastUsedAt: fromMillis(r.LastUsedAt),
+				LastUsedAt: fromMillis(r.LastUsedAt), Memory: r.MemoryBytes, Why: r.Why,
+				Life: core.Life{Idle: time.Duration(r.IdleMs) * time.Millisecond, Age: time.Duration(r.MaxAgeMs) * time.Millisecond},
 			}
 		}), mapped(leases, func(r rows.Lease) core.Lease {
 			return core.Lease{

@@ -148,11 +148,29 @@ func TestChannelsComeBackWhole(t *testing.T) {
 		t.Errorf("install id %q became %q", install, s.InstallID())
 	}
 	got, err := s.Channel(ctx, "a")
-	if err != nil || got != want {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	if err := s.RenameChannel(ctx, "a", "new"); err != nil {
 		t.Fatal(err)
+	}
+	thread := core.Channel{ID: "t", ParentID: "a", StateID: "a", Kind: core.KindThread, Name: "t"}
+	if err := s.AddChannel(ctx, thread); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetChannelChoices(ctx, "a", core.ChannelChoices{AgentID: "dev", ExtraDirs: []string{"/x"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []core.ChannelID{"a", "t"} {
+		if ch, err := s.Channel(ctx, id); err != nil || ch.Choices.AgentID != "dev" || len(ch.Choices.ExtraDirs) != map[core.ChannelID]int{"a": 1}[id] {
+			t.Errorf("%s has the agent %q, %v", id, ch.Choices.AgentID, err)
+		}
+	}
+	if err := s.RemoveChannel(ctx, "t"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetChannelChoices(ctx, "none", core.ChannelChoices{}); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("agent of nothing: %v", err)
 	}
 	if err := s.RenameChannel(ctx, "none", "new"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("rename of nothing: %v", err)
@@ -403,7 +421,8 @@ func TestContainerRows(t *testing.T) {
 	ctx := context.Background()
 	s := open(t)
 	c := core.Container{Key: "k", Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h",
-		Scope: "session:c", Fixed: "f", Rights: "g", LastUsedAt: epoch.Local()}
+		Scope: "session:c", Fixed: "f", Rights: "g", LastUsedAt: epoch.Local(), Life: core.Life{Idle: time.Hour, Age: 48 * time.Hour}, Memory: 1 << 30,
+		Why: "takes the place of another"}
 	run, term := core.Holder{Kind: core.HolderRun, ID: "r"}, core.Holder{Kind: core.HolderTerminal, ID: "t"}
 	if err := s.ReserveContainer(ctx, c, run); err != nil {
 		t.Fatal(err)
@@ -423,7 +442,7 @@ func TestContainerRows(t *testing.T) {
 		c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", st, epoch.Local(), removeAt
 		return c
 	}
-	c.Scope, c.Name, c.LastUsedAt = "", "loop-x-2", at // drained, and used once more
+	c.Scope, c.Name, c.LastUsedAt, c.Why = "", "loop-x-2", at, "was drained" // drained, and used once more
 	if err := s.UpdateContainer(ctx, as(core.ContainerPendingRemoval, at)); err != nil {
 		t.Fatal(err)
 	}

@@ -110,6 +110,9 @@ func story() []step {
 	return []step{
 		{"add channel", 0, func(ctx context.Context, s *Store) error { return s.AddChannel(ctx, ch("c")) }, true},
 		{"add another", 0, func(ctx context.Context, s *Store) error { return s.AddChannel(ctx, ch("k")) }, true},
+		{"agent", 0, func(ctx context.Context, s *Store) error {
+			return s.SetChannelChoices(ctx, "k", core.ChannelChoices{AgentID: "dev", Model: "m"})
+		}, true},
 		{"rename", 0, func(ctx context.Context, s *Store) error { return s.RenameChannel(ctx, "k", "new") }, true},
 		{"enqueue a", 0, queues(run("a", "c")), true},
 		{"enqueue b", 0, queues(run("b", "c")), true},

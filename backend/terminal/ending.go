@@ -57,7 +57,8 @@ func (s *Service) paused(ctx context.Context, t *session) bool {
 }
 
 // Stop ends a session and removes the container it ran in, if that is Loop's and no run
-// works in it; the other sessions there end with it. Nothing is removed for a host session.
+// works in it; the other sessions there end with it. Nothing is removed for a host session,
+// or where other channels share the container.
 func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	t, err := s.session(id)
 	if err != nil {
@@ -66,7 +67,9 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	box, ch := t.info.ContainerID, t.info.ChannelID
 	limit, goes := endTime, false
 	if box != "" {
-		if _, ours, _, err := s.o.Containers.Running(ctx, box); err == nil && ours {
+		if c, ours, _, err := s.o.Containers.Running(ctx, box); err == nil && ours && c.Wide() {
+			box = "" // other channels work in it
+		} else if err == nil && ours {
 			limit, goes = politeTime, true // its container's end is its own, too
 		}
 	}
@@ -88,17 +91,40 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	return nil
 }
 
-// Kill removes the containers of a channel's terminals with everything in them. That there
-// is none is success; one that a run works in is core.ErrConflict.
+// Kill removes the containers of a channel's terminals with everything in them; in one that
+// other channels share, its own terminals end. That there is none is success; one that a
+// run works in is core.ErrConflict.
 func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
+	return s.killAll(ctx, ch, false)
+}
+
+// killAll is Kill. With own it removes what others share, too, where it has the state of the
+// channel, which is about to go with it and with them.
+func (s *Service) killAll(ctx context.Context, ch core.ChannelID, own bool) error {
 	unlock, err := s.lockShell(ctx, ch)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	var errs []error
-	for _, c := range s.o.Containers.Shells(ch) {
+	all, err := s.o.Containers.Shells(ctx, ch)
+	errs := []error{err}
+	for _, c := range all {
+		if c.Wide() && !(own && c.ChannelID == ch) { // others work in it
+			errs = append(errs, s.endIn(ctx, c, ch))
+			continue
+		}
 		errs = append(errs, s.kill(ctx, c))
+	}
+	return errors.Join(errs...)
+}
+
+// endIn ends a channel's terminals in a container that goes on.
+func (s *Service) endIn(ctx context.Context, c core.Container, ch core.ChannelID) error {
+	var errs []error
+	for _, t := range s.all() {
+		if t.info.ContainerID == c.ID && t.info.ChannelID == ch {
+			errs = append(errs, s.CloseSession(ctx, t.info.ID))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -124,7 +150,7 @@ func (s *Service) kill(ctx context.Context, c core.Container) error {
 
 // EndChannel ends all of a channel's sessions and their containers.
 func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
-	errs := []error{s.Kill(ctx, ch)}
+	errs := []error{s.killAll(ctx, ch, true)}
 	for _, t := range s.all() {
 		if t.info.ChannelID == ch {
 			if err := s.CloseSession(ctx, t.info.ID); err != nil && !errors.Is(err, core.ErrNotFound) {

@@ -207,13 +207,13 @@ func (b *boxes) holders() (out []core.TerminalID) {
 	return out
 }
 
-func (b *boxes) Shells(ch core.ChannelID) (out []core.Container) {
+func (b *boxes) Shells(_ context.Context, ch core.ChannelID) (out []core.Container, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, ok := b.shells[ch]; ok {
 		out = append(out, c)
 	}
-	return out
+	return out, nil
 }
 
 func (b *boxes) Shell(_ context.Context, ch core.ChannelID, h core.Holder) (core.Container, error) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -176,12 +177,23 @@ func (g *Guest) Resize(ctx context.Context, cols, rows uint16) error {
 
 // End kills the program's tree.
 func (g *Guest) End(ctx context.Context) error {
-	link, err := g.opened(ctx)
-	if err == nil {
-		err = link.Kill(ctx, g.id)
+	for try := 0; ; try++ {
+		link, err := g.opened(ctx)
+		if err == nil {
+			err = link.Kill(ctx, g.id)
+		}
+		if err = unlessGone(err); !errors.Is(err, core.ErrLinkDown) || try == endTries || !backoff.Sleep(ctx, endPause) {
+			return err
+		}
 	}
-	return unlessGone(err)
 }
+
+// endTries times after endPause a link that broke is opened again for an end: a container
+// that takes no new work ends with its last program, which may be before the answer comes.
+const (
+	endTries = 5
+	endPause = 300 * time.Millisecond
+)
 
 // unlessGone drops an error that says that the program went with its container.
 func unlessGone(err error) error {

@@ -33,6 +33,8 @@ type guestBox struct {
 	forgot   int
 	resized  [2]uint16
 	links    []*guestLink
+	dies     int    // so many kills break the link before they answer
+	ends     bool   // the container, with the program that a kill ends
 	again    func() // called when the agent's program is started again; nil: the program is not the agent's
 	launches int
 }
@@ -112,7 +114,14 @@ func (l *guestLink) Resize(_ context.Context, _ core.SpawnID, c, r uint16) error
 	l.box.resized = [2]uint16{c, r}
 	return l.known()
 }
-func (l *guestLink) Kill(context.Context, core.SpawnID) error { l.box.killed++; return l.known() }
+func (l *guestLink) Kill(context.Context, core.SpawnID) error {
+	l.box.killed++
+	if l.box.killed <= l.box.dies {
+		close(l.done)
+		l.box.running = l.box.running && !l.box.ends
+	}
+	return l.known()
+}
 func (l *guestLink) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) {
 	return core.ExitStatus{Code: 130, Signal: "SIGINT"}, l.known()
 }
@@ -164,6 +173,34 @@ func TestGuestOverALinkThatBreaks(t *testing.T) {
 	}
 	if _, _, err := g.Output(t.Context(), 0); !errors.Is(err, core.ErrNotFound) {
 		t.Fatal(err)
+	}
+}
+
+// TestGuestThatEndsItsContainer: the link breaks in the middle of an end. The container went
+// with its last program, or it is reached once more.
+func TestGuestThatEndsItsContainer(t *testing.T) {
+	for name, c := range map[string]struct {
+		box    guestBox
+		fails  bool
+		killed int
+	}{
+		"went with it":  {guestBox{dies: 1, ends: true}, false, 1},
+		"is there":      {guestBox{dies: 2}, false, 3},
+		"never answers": {guestBox{dies: 100}, true, 1 + endTries},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.box.id, c.box.running, c.box.program = "s", true, true
+				link, err := c.box.Open(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := NewGuest(&c.box, "s", link, "")
+				if err := g.End(t.Context()); (err != nil) != c.fails || c.box.killed != c.killed {
+					t.Errorf("%v after %d kills", err, c.box.killed)
+				}
+			})
+		})
 	}
 }
 

@@ -62,7 +62,7 @@ type Programs interface {
 // Containers finds, makes and removes containers.
 type Containers interface {
 	// Shells are the channel's containers that terminals may be in.
-	Shells(ch core.ChannelID) []core.Container
+	Shells(ctx context.Context, ch core.ChannelID) ([]core.Container, error)
 	// Shell is the channel's container for terminals, held from then on.
 	Shell(ctx context.Context, ch core.ChannelID, h core.Holder) (core.Container, error)
 	// Running says whether a container runs, and gives its record; ours is false

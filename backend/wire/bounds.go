@@ -99,6 +99,9 @@ const (
 // distribution hands out to people (UID_MAX is 60000) or to system services.
 const SupervisorID = 64999
 
+// SupervisorName is its name in a container's passwd file.
+const SupervisorName = "loop-init"
+
 // Paths inside a container.
 const (
 	GuestBinary = "/opt/loop/bin/loop"
@@ -117,6 +120,19 @@ const (
 // internal software error, of sysexits.h.
 const ExitUnsupervised = 70
 
+// The set-up of a container: the variable without which loop init looks for none (an agent that
+// may write the root of its container could put a command there), where loop init takes the command from, how long it may take,
+// the exit codes with which the container then ends, and how many bytes a command may have.
+const (
+	SetupMark       = "LOOP_SETUP" // its value is 1
+	SetupDir        = "/opt/loop/setup"
+	SetupFile       = "command" // in SetupDir; without it there is nothing to be done
+	SetupTime       = 15 * time.Minute
+	ExitSetUp       = 90
+	ExitSetupFailed = 91
+	MaxSetupCommand = 64 << 10
+)
+
 // Variables of the gate. In a container's environment GateEnabled=1 means that loop init
 // refuses every spawn without a policy; a supervised program has both.
 const (
@@ -124,9 +140,20 @@ const (
 	GatePolicyFile = "LOOP_GATE_POLICY_FILE"
 )
 
+// TokenEnv has the token by which Loop knows a caller that does not come over a link.
+const TokenEnv = "LOOP_API_TOKEN"
+
 // EndUnlinked=1 in a container's environment means that it ends by itself once nobody has
 // been linked for as long as loop init waits.
 const EndUnlinked = "LOOP_END_UNLINKED"
+
+// EndUnvisited in a container's environment is a whole number of seconds. It ends by itself
+// once nobody has been linked for that long and nothing runs in it.
+const EndUnvisited = "LOOP_END_UNVISITED"
+
+// MaxUnvisited is that time for containers that are kept for whoever comes next. A Loop that
+// runs is linked to each of them more often.
+const MaxUnvisited = 30 * time.Minute
 
 // RelayAddr is where the relay listens in the container's own network namespace.
 const RelayAddr = "127.0.0.1:8222"

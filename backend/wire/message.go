@@ -111,6 +111,7 @@ type Info struct {
 	Stdio   string `json:"stdio"`
 	Started int64  `json:"started"`
 	Exit    *Exit  `json:"exit,omitzero"`
+	Gone    bool   `json:"gone,omitzero"`     // nothing of its tree is left
 	OutBase int64  `json:"out_base,omitzero"` // first offset still there; 0 for a spool
 	OutEnd  int64  `json:"out_end"`
 	ErrBase int64  `json:"err_base,omitzero"`

@@ -2,13 +2,9 @@ package worktree
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"loop/backend/core"
@@ -67,55 +63,5 @@ func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir
 			return out, err
 		}
 	}
-	return runIn(ctx, lease.Link, req)
-}
-
-// runIn spawns one program and gathers what it prints.
-func runIn(ctx context.Context, link core.Link, req core.SpawnRequest) (out Output, err error) {
-	id := req.ID
-	if _, err := link.Spawn(ctx, req); err != nil {
-		return out, fmt.Errorf("start %s: %w", req.Argv[0], err)
-	}
-	defer func() {
-		fctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
-		defer cancel()
-		_ = link.Kill(fctx, id) // with the container gone there is nothing to kill
-	}()
-	var wg sync.WaitGroup
-	var errs [2]error
-	wg.Go(func() { out.Stdout, errs[0] = readStream(ctx, link, id, "out") })
-	wg.Go(func() { out.Stderr, errs[1] = readStream(ctx, link, id, "err") })
-	wg.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
-		return out, err
-	}
-	exit, err := link.Wait(ctx, id)
-	if err != nil {
-		return out, fmt.Errorf("wait for %s: %w", req.Argv[0], err)
-	}
-	out.Code = exit.Code
-	return out, nil
-}
-
-// readStream reads to the end and keeps the first maxOutput bytes: a
-// program that prints without end is stopped by its caller's time limit.
-func readStream(ctx context.Context, link core.Link, id core.SpawnID, stream string) (string, error) {
-	r, err := link.ReadHeld(ctx, id, stream, 0)
-	if err != nil {
-		return "", fmt.Errorf("read output: %w", err)
-	}
-	defer r.Close()
-	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
-	defer stop()
-	text, err := io.ReadAll(io.LimitReader(r, maxOutput))
-	if err == nil {
-		_, err = io.Copy(io.Discard, r)
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return string(text), fmt.Errorf("read output: %w", err)
-	}
-	return string(text), nil
+	return provision.OutputOf(ctx, lease.Link, req, maxOutput)
 }

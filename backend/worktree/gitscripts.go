@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
-// Output is what a program in a container left, each stream cut to the port's
-// bound.
-type Output struct {
-	Stdout, Stderr string
-	Code           int
-}
+// Output is what a program in a container left.
+type Output = provision.Output
 
 // Exec runs a program as the agent in a container of ch, in dir, a path of the
 // host's. An error says that it could not be run or was broken off; a program

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,11 +42,15 @@ func Start(tb testing.TB, args ...string) *Chromium {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	words, err := os.Create(filepath.Join(tb.TempDir(), "words"))
+	if err != nil {
+		tb.Fatal(err)
+	}
 	// Root, as which CI runs, has no sandbox of Chromium's; the pages are our own.
 	args = append([]string{"--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-dev-shm-usage", "--user-data-dir=" + profile}, args...)
 	c := &Chromium{Out: outR, In: inW, Cmd: exec.CommandContext(context.Background(), program(tb), append(args, "about:blank")...)}
-	c.Cmd.ExtraFiles = []*os.File{inR, outW}
+	c.Cmd.ExtraFiles, c.Cmd.Stderr = []*os.File{inR, outW}, words
 	if err := c.Cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
@@ -55,8 +60,12 @@ func Start(tb testing.TB, args ...string) *Chromium {
 		late := time.AfterFunc(endPatience, func() { _ = c.Cmd.Process.Kill() })
 		_ = c.Cmd.Wait()
 		late.Stop()
+		if tb.Failed() {
+			tb.Logf("Chromium: %v. It said last:\n%s", c.Cmd.ProcessState, tail(words))
+		}
+		_ = words.Close()
 		// Its other processes end a moment later, and write until then.
-		for range 50 {
+		for range 600 {
 			if err = os.RemoveAll(profile); err == nil {
 				return
 			}
@@ -65,6 +74,22 @@ func Start(tb testing.TB, args ...string) *Chromium {
 		tb.Error(err)
 	})
 	return c
+}
+
+// maxWords bounds what is shown of Chromium's words, in bytes.
+const maxWords = 4 << 10
+
+// tail is the end of a file.
+func tail(f *os.File) []byte {
+	info, err := f.Stat()
+	if err != nil {
+		return []byte(err.Error())
+	}
+	b, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxWords), maxWords))
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return b
 }
 
 // program is the Chromium of this computer; build/setup.sh sees to it that there is one.

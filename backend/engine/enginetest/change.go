@@ -57,3 +57,33 @@ func (s *suite) rename(t *testing.T, ctx context.Context) {
 	}
 	wantIs(t, s.e.Rename(ctx, core.ContainerID(strings.Repeat("f", 64)), was+"-x"), core.ErrNotFound)
 }
+
+// network has a container run once on another network than its own, and then on its own.
+func (s *suite) network(t *testing.T, ctx context.Context) {
+	id := s.create(t, ctx, "for i in /sys/class/net/*; do echo ${i##*/}; done")
+	for i, want := range []string{"none", "bridge", "none", "none"} {
+		if i > 0 {
+			must(t, s.e.SetNetwork(ctx, id, want))
+		}
+		f, err := s.e.Inspect(ctx, id)
+		must(t, err)
+		if !slices.Equal(f.Networks, []string{want}) {
+			t.Fatalf("on %q, want %s", f.Networks, want)
+		}
+		must(t, s.e.Start(ctx, id))
+		if _, err := s.e.Wait(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		f, err = s.e.Inspect(ctx, id)
+		must(t, err)
+		if !slices.Equal(f.Networks, []string{want}) {
+			t.Fatalf("after it ran on %q, want %s", f.Networks, want)
+		}
+	}
+	log, err := s.e.Logs(ctx, id, 20)
+	must(t, err)
+	if n := strings.Count(log, "eth0"); s.e.Status(ctx).Host != "fake://" && (n != 1 || strings.Count(log, "lo") != 4) {
+		t.Fatalf("its interfaces were %q", log)
+	}
+	wantIs(t, s.e.SetNetwork(ctx, core.ContainerID(strings.Repeat("f", 64)), "none"), core.ErrNotFound)
+}

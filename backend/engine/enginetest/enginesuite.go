@@ -27,11 +27,13 @@ type Engine interface {
 	Wait(ctx context.Context, id core.ContainerID) (int, error)
 	Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)
+	SetNetwork(ctx context.Context, id core.ContainerID, network string) error
 	Logs(ctx context.Context, id core.ContainerID, n int) (string, error)
 	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
 	ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error)
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	ImageInspect(ctx context.Context, ref string) (string, map[string]string, error)
+	ImagesNamed(ctx context.Context, labels map[string]string) (byName map[string]map[string]string, err error)
 	ImagesDangling(ctx context.Context, labels map[string]string) (made map[string]time.Time, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
@@ -58,7 +60,7 @@ func Run(t *testing.T, e Engine, image string) {
 	s := &suite{e: e, image: image, mark: core.NewID()}
 	for name, fn := range map[string]func(*testing.T, context.Context){
 		"status": s.status, "lifecycle": s.lifecycle, "stop": s.stop, "pause": s.pause, "remove": s.remove,
-		"update": s.update, "rename": s.rename,
+		"update": s.update, "rename": s.rename, "network": s.network,
 		"absent": s.absent, "create errors": s.createErrors, "list by label": s.listByLabel, "logs": s.logs,
 		"exec": s.exec, "exec needs a running container": s.execNotRunning, "exec ends with the container": s.execDies,
 		"events": s.events, "images": s.images, "volumes": s.volumes, "cancelled": s.cancelled,
@@ -390,6 +392,10 @@ func (s *suite) images(t *testing.T, ctx context.Context) {
 	_, _, err = s.e.ImageInspect(ctx, ref)
 	wantIs(t, err, core.ErrNoImage)
 	wantIs(t, s.e.ImageRemove(ctx, ref), core.ErrNoImage)
+	named, err := s.e.ImagesNamed(ctx, map[string]string{"loop-suite": s.mark})
+	if err != nil || len(named) != 0 {
+		t.Fatalf("images with the label %v, %v", named, err)
+	}
 	none, err := s.e.ImagesDangling(ctx, map[string]string{"loop-suite": s.mark})
 	if err != nil || len(none) != 0 {
 		t.Fatalf("dangling images %v, %v", none, err)

@@ -223,7 +223,8 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	f.nextID++
 	id := core.ContainerID(fmt.Sprintf("%064x", f.nextID))
 	b := &fakeBox{spec: s, log: &text{}}
-	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now(), Limits: s.Limits}
+	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now(), Limits: s.Limits,
+		Networks: []string{s.Network}}
 	for _, m := range s.Mounts {
 		b.facts.Mounts = append(b.facts.Mounts, core.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Volume: m.Volume})
 	}
@@ -389,7 +390,7 @@ func (f *Fake) List(ctx context.Context, labels map[string]string) ([]core.Conta
 	for _, b := range f.boxes {
 		if hasLabels(b.facts.Labels, labels) {
 			c := b.copyFacts()
-			c.OOMKilled, c.Error, c.Limits = false, "", core.Limits{} // a list does not have these
+			c.OOMKilled, c.Error, c.Limits, c.Networks = false, "", core.Limits{}, nil // a list does not have these
 			out = append(out, c)
 		}
 	}

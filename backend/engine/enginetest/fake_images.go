@@ -108,6 +108,20 @@ func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (ma
 	return made, nil
 }
 
+func (f *Fake) ImagesNamed(ctx context.Context, labels map[string]string) (map[string]map[string]string, error) {
+	if err := f.enter(ctx, "ImagesNamed"); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	byName := map[string]map[string]string{}
+	for name, img := range f.images {
+		if name != img.id && hasLabels(img.labels, labels) {
+			byName[name] = maps.Clone(img.labels)
+		}
+	}
+	return byName, nil
+}
+
 // named reports whether a name points to an image. The caller holds the lock.
 func (f *Fake) named(id string) bool {
 	for name, i := range f.images {

@@ -43,3 +43,17 @@ func (f *Fake) Rename(ctx context.Context, id core.ContainerID, name string) err
 	b.facts.Name = name
 	return nil
 }
+
+// SetNetwork changes the networks that Inspect of the fake returns.
+func (f *Fake) SetNetwork(ctx context.Context, id core.ContainerID, network string) error {
+	if err := f.enter(ctx, "SetNetwork"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil {
+		return err
+	}
+	b.facts.Networks = []string{network}
+	return nil
+}

@@ -1,6 +1,6 @@
 -- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: GetChannel :one
 SELECT * FROM channels WHERE id = ?;
@@ -19,3 +19,9 @@ DELETE FROM channels WHERE id = ?;
 
 -- name: SetChannelContext :execrows
 UPDATE channels SET context = ? WHERE id = ?;
+
+-- name: SetChannelAgent :exec
+UPDATE channels SET agent_id = ? WHERE id = sqlc.arg(owner) OR state_id = sqlc.arg(owner);
+
+-- name: SetChannelChoices :execrows
+UPDATE channels SET choices = ? WHERE id = ?;

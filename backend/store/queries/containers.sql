@@ -1,10 +1,12 @@
 -- name: InsertContainer :exec
 INSERT INTO containers
-    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at, idle_ms,
+     max_age_ms, memory_bytes, why)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: UpdateContainer :execrows
-UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ? WHERE key = ?;
+UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ?, created_at = ?, why = ?
+WHERE key = ?;
 
 -- name: ListContainers :many
 SELECT * FROM containers ORDER BY created_at, name;

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type Agents interface {
 // Sessions are the conversations that the agent keeps.
 type Sessions interface {
 	List(ctx context.Context, ch core.Channel) ([]core.SessionInfo, error)
-	Exists(ch core.Channel, workDir string, session core.SessionID) (exists, known bool)
+	Resumable(ch core.Channel, workDir string, session core.SessionID) (exists, known bool)
 }
 
 // Links opens links into containers.
@@ -63,7 +64,8 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 		return t.Exec.Start(ctx, s)
 	}
 	g := guestSpawn{Programs: t, id: s.ID, spec: s.Spec}
-	g.spec.ChannelID, g.spec.ContainerID = c.ChannelID, c.ID
+	g.spec.ContainerID = c.ID
+	g.spec.ChannelID = cmp.Or(s.Spec.ChannelID, c.ChannelID)
 	// One that somebody paused is let go on, as for a run: a link that is open
 	// already would be waited for until it breaks.
 	if err := t.Containers.Registry.Awake(ctx, c.ID); err != nil {
@@ -160,7 +162,7 @@ func (g guestSpawn) rulesIn(ctx context.Context, ch core.Channel, c core.Contain
 	if g.Policies == nil || ch.ID == "" {
 		return nil
 	}
-	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell, Shared: true})
 	if err != nil || made.Spec.Fixed != c.Fixed {
 		return nil
 	}
@@ -201,11 +203,11 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	if err != nil {
 		return "", err
 	}
-	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell, Shared: true})
 	if err != nil {
 		return "", err
 	}
-	l.Env, l.DockerConfig = made.Env, made.DockerConfig
+	l.Take(made)
 	workDir := made.Spec.WorkDir
 	if again { // with nothing to go on with the CLI only says so
 		list, lerr := g.Sessions.List(ctx, ch)
@@ -219,7 +221,7 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, workDir, made.Why.AddDirs, runner.InteractiveStart{
 		Mode: g.spec.OpenMode, Again: again,
 		Exists: func(s core.SessionID) bool {
-			exists, known := g.Sessions.Exists(ch, workDir, s)
+			exists, known := g.Sessions.Resumable(ch, workDir, s)
 			return exists || !known
 		},
 	})

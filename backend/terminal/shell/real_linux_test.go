@@ -15,7 +15,7 @@ import (
 )
 
 // patience is far more time than a loaded machine takes.
-const patience = time.Minute
+const patience = 4 * time.Minute
 
 // live is a real shell at work.
 type live struct {

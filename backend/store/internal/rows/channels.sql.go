@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -44,13 +44,15 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.Branch,
 		&i.ParentDir,
 		&i.Context,
+		&i.AgentID,
+		&i.Choices,
 	)
 	return i, err
 }
 
 const insertChannel = `-- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertChannelParams struct {
@@ -67,6 +69,8 @@ type InsertChannelParams struct {
 	Branch          string
 	ParentDir       string
 	CreatedAt       int64
+	AgentID         string
+	Choices         string
 }
 
 func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) error {
@@ -84,12 +88,14 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 		arg.Branch,
 		arg.ParentDir,
 		arg.CreatedAt,
+		arg.AgentID,
+		arg.Choices,
 	)
 	return err
 }
 
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -117,6 +123,8 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.Branch,
 			&i.ParentDir,
 			&i.Context,
+			&i.AgentID,
+			&i.Choices,
 		); err != nil {
 			return nil, err
 		}
@@ -142,6 +150,37 @@ type RenameChannelParams struct {
 
 func (q *Queries) RenameChannel(ctx context.Context, arg RenameChannelParams) (int64, error) {
 	result, err := q.exec(ctx, q.renameChannelStmt, renameChannel, arg.Name, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setChannelAgent = `-- name: SetChannelAgent :exec
+UPDATE channels SET agent_id = ? WHERE id = ?2 OR state_id = ?2
+`
+
+type SetChannelAgentParams struct {
+	AgentID string
+	Owner   string
+}
+
+func (q *Queries) SetChannelAgent(ctx context.Context, arg SetChannelAgentParams) error {
+	_, err := q.exec(ctx, q.setChannelAgentStmt, setChannelAgent, arg.AgentID, arg.Owner)
+	return err
+}
+
+const setChannelChoices = `-- name: SetChannelChoices :execrows
+UPDATE channels SET choices = ? WHERE id = ?
+`
+
+type SetChannelChoicesParams struct {
+	Choices string
+	ID      string
+}
+
+func (q *Queries) SetChannelChoices(ctx context.Context, arg SetChannelChoicesParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelChoicesStmt, setChannelChoices, arg.Choices, arg.ID)
 	if err != nil {
 		return 0, err
 	}

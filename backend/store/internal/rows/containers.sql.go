@@ -41,26 +41,31 @@ func (q *Queries) DeleteLease(ctx context.Context, arg DeleteLeaseParams) (int64
 
 const insertContainer = `-- name: InsertContainer :exec
 INSERT INTO containers
-    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at, idle_ms,
+     max_age_ms, memory_bytes, why)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertContainerParams struct {
-	Key        string
-	Name       string
-	ID         string
-	ChannelID  string
-	RunID      string
-	Type       string
-	Status     string
-	Image      string
-	Hash       string
-	CreatedAt  int64
-	RemoveAt   int64
-	Scope      string
-	Fixed      string
-	Rights     string
-	LastUsedAt int64
+	Key         string
+	Name        string
+	ID          string
+	ChannelID   string
+	RunID       string
+	Type        string
+	Status      string
+	Image       string
+	Hash        string
+	CreatedAt   int64
+	RemoveAt    int64
+	Scope       string
+	Fixed       string
+	Rights      string
+	LastUsedAt  int64
+	IdleMs      int64
+	MaxAgeMs    int64
+	MemoryBytes int64
+	Why         string
 }
 
 func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams) error {
@@ -80,6 +85,10 @@ func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams
 		arg.Fixed,
 		arg.Rights,
 		arg.LastUsedAt,
+		arg.IdleMs,
+		arg.MaxAgeMs,
+		arg.MemoryBytes,
+		arg.Why,
 	)
 	return err
 }
@@ -107,7 +116,7 @@ func (q *Queries) InsertLease(ctx context.Context, arg InsertLeaseParams) error 
 }
 
 const listContainers = `-- name: ListContainers :many
-SELECT "key", name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at FROM containers ORDER BY created_at, name
+SELECT "key", name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at, scope, fixed, rights, last_used_at, idle_ms, max_age_ms, memory_bytes, why FROM containers ORDER BY created_at, name
 `
 
 func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
@@ -135,6 +144,10 @@ func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
 			&i.Fixed,
 			&i.Rights,
 			&i.LastUsedAt,
+			&i.IdleMs,
+			&i.MaxAgeMs,
+			&i.MemoryBytes,
+			&i.Why,
 		); err != nil {
 			return nil, err
 		}
@@ -182,7 +195,8 @@ func (q *Queries) ListLeases(ctx context.Context) ([]Lease, error) {
 }
 
 const updateContainer = `-- name: UpdateContainer :execrows
-UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ? WHERE key = ?
+UPDATE containers SET name = ?, id = ?, status = ?, remove_at = ?, scope = ?, last_used_at = ?, created_at = ?, why = ?
+WHERE key = ?
 `
 
 type UpdateContainerParams struct {
@@ -192,6 +206,8 @@ type UpdateContainerParams struct {
 	RemoveAt   int64
 	Scope      string
 	LastUsedAt int64
+	CreatedAt  int64
+	Why        string
 	Key        string
 }
 
@@ -203,6 +219,8 @@ func (q *Queries) UpdateContainer(ctx context.Context, arg UpdateContainerParams
 		arg.RemoveAt,
 		arg.Scope,
 		arg.LastUsedAt,
+		arg.CreatedAt,
+		arg.Why,
 		arg.Key,
 	)
 	if err != nil {

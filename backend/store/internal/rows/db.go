@@ -177,6 +177,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sessionCostStmt, err = db.PrepareContext(ctx, sessionCost); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCost: %w", err)
 	}
+	if q.setChannelAgentStmt, err = db.PrepareContext(ctx, setChannelAgent); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelAgent: %w", err)
+	}
+	if q.setChannelChoicesStmt, err = db.PrepareContext(ctx, setChannelChoices); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelChoices: %w", err)
+	}
 	if q.setChannelContextStmt, err = db.PrepareContext(ctx, setChannelContext); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelContext: %w", err)
 	}
@@ -470,6 +476,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sessionCostStmt: %w", cerr)
 		}
 	}
+	if q.setChannelAgentStmt != nil {
+		if cerr := q.setChannelAgentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelAgentStmt: %w", cerr)
+		}
+	}
+	if q.setChannelChoicesStmt != nil {
+		if cerr := q.setChannelChoicesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelChoicesStmt: %w", cerr)
+		}
+	}
 	if q.setChannelContextStmt != nil {
 		if cerr := q.setChannelContextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setChannelContextStmt: %w", cerr)
@@ -615,6 +631,8 @@ type Queries struct {
 	resolveQuestionStmt    *sql.Stmt
 	runsWithFramesStmt     *sql.Stmt
 	sessionCostStmt        *sql.Stmt
+	setChannelAgentStmt    *sql.Stmt
+	setChannelChoicesStmt  *sql.Stmt
 	setChannelContextStmt  *sql.Stmt
 	setChannelSessionsStmt *sql.Stmt
 	setModelRateStmt       *sql.Stmt
@@ -683,6 +701,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		resolveQuestionStmt:    q.resolveQuestionStmt,
 		runsWithFramesStmt:     q.runsWithFramesStmt,
 		sessionCostStmt:        q.sessionCostStmt,
+		setChannelAgentStmt:    q.setChannelAgentStmt,
+		setChannelChoicesStmt:  q.setChannelChoicesStmt,
 		setChannelContextStmt:  q.setChannelContextStmt,
 		setChannelSessionsStmt: q.setChannelSessionsStmt,
 		setModelRateStmt:       q.setModelRateStmt,

@@ -34,24 +34,30 @@ type Channel struct {
 	Branch          string
 	ParentDir       string
 	Context         string
+	AgentID         string
+	Choices         string
 }
 
 type Container struct {
-	Key        string
-	Name       string
-	ID         string
-	ChannelID  string
-	RunID      string
-	Type       string
-	Status     string
-	Image      string
-	Hash       string
-	CreatedAt  int64
-	RemoveAt   int64
-	Scope      string
-	Fixed      string
-	Rights     string
-	LastUsedAt int64
+	Key         string
+	Name        string
+	ID          string
+	ChannelID   string
+	RunID       string
+	Type        string
+	Status      string
+	Image       string
+	Hash        string
+	CreatedAt   int64
+	RemoveAt    int64
+	Scope       string
+	Fixed       string
+	Rights      string
+	LastUsedAt  int64
+	IdleMs      int64
+	MaxAgeMs    int64
+	MemoryBytes int64
+	Why         string
 }
 
 type Event struct {

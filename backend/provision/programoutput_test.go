@@ -1,4 +1,4 @@
-package worktree
+package provision
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"loop/backend/core"
 )
 
-// fakeLink plays one program in a container.
-type fakeLink struct {
+// programLink plays one program in a container.
+type programLink struct {
 	core.Link
 	req      core.SpawnRequest
 	out, err io.Reader
@@ -25,17 +25,17 @@ type fakeLink struct {
 	ended  []string // calls on the spawn after its end
 }
 
-func (l *fakeLink) Kill(context.Context, core.SpawnID) error {
+func (l *programLink) Kill(context.Context, core.SpawnID) error {
 	l.ended = append(l.ended, "kill")
 	return nil
 }
 
-func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+func (l *programLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
 	l.req = req
 	return core.SpawnInfo{ID: req.ID}, l.fail
 }
 
-func (l *fakeLink) ReadHeld(ctx context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
+func (l *programLink) ReadHeld(ctx context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opened++
@@ -48,11 +48,13 @@ func (l *fakeLink) ReadHeld(ctx context.Context, _ core.SpawnID, stream string, 
 	return &counted{r, l}, nil
 }
 
-func (l *fakeLink) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) { return l.exit, nil }
+func (l *programLink) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) {
+	return l.exit, nil
+}
 
 type counted struct {
 	io.Reader
-	l *fakeLink
+	l *programLink
 }
 
 func (c *counted) Close() error {
@@ -65,12 +67,12 @@ func (c *counted) Close() error {
 	return nil
 }
 
-func TestRunIn(t *testing.T) {
-	l := &fakeLink{out: strings.NewReader(strings.Repeat("x", maxOutput+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
-	out, err := runIn(t.Context(), l, core.SpawnRequest{
+func TestOutputOf(t *testing.T) {
+	l := &programLink{out: strings.NewReader(strings.Repeat("x", 1000+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
+	out, err := OutputOf(t.Context(), l, core.SpawnRequest{
 		ID: "s", Argv: []string{"git", "status"}, Dir: "/p", Stdio: core.StdioPipes, Keep: core.KeepPause,
-	})
-	if err != nil || out.Code != 3 || len(out.Stdout) != maxOutput || out.Stderr != "oh" {
+	}, 1000)
+	if err != nil || out.Code != 3 || len(out.Stdout) != 1000 || out.Stderr != "oh" {
 		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
 	}
 	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || l.req.Keep != core.KeepPause || l.req.OpenStdin || l.req.Stdin != nil {
@@ -84,15 +86,15 @@ func TestRunIn(t *testing.T) {
 	}
 }
 
-func TestRunInIsBrokenOff(t *testing.T) {
+func TestOutputOfIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &fakeLink{out: strings.NewReader("")} // its errors never end
+	l := &programLink{out: strings.NewReader("")} // its errors never end
 	cancel()
-	if _, err := runIn(ctx, l, core.SpawnRequest{Argv: []string{"sleep"}, Dir: "/"}); !errors.Is(err, context.Canceled) {
+	if _, err := OutputOf(ctx, l, core.SpawnRequest{Argv: []string{"sleep"}, Dir: "/"}, 1000); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	l = &fakeLink{fail: core.ErrLinkDown}
-	if _, err := runIn(t.Context(), l, core.SpawnRequest{ID: "s", Argv: []string{"x"}, Dir: "/"}); !errors.Is(err, core.ErrLinkDown) {
+	l = &programLink{fail: core.ErrLinkDown}
+	if _, err := OutputOf(t.Context(), l, core.SpawnRequest{ID: "s", Argv: []string{"x"}, Dir: "/"}, 1000); !errors.Is(err, core.ErrLinkDown) {
 		t.Error(err)
 	}
 }

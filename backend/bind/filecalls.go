@@ -1,0 +1,74 @@
+package bind
+
+import (
+	"context"
+
+	"loop/backend/core"
+)
+
+// Files is bound as window.go.bind.Files: the files of a channel, as its container has them.
+// A path is the container's or this computer's; one that is not absolute, or empty, is below
+// the folder in which the channel's agents work.
+type Files struct {
+	Ctx     context.Context `json:"-"`
+	Service FileService     `json:"-"`
+	Finder  FileFinder      `json:"-"`
+}
+
+// FileFinder finds files by a few letters.
+type FileFinder interface {
+	Find(ctx context.Context, ch core.ChannelID, query string, limit int) (core.FileMatches, error)
+}
+
+// FileService reads and changes files by their paths.
+type FileService interface {
+	Stat(ctx context.Context, ch core.ChannelID, path string) (core.FileStat, error)
+	List(ctx context.Context, ch core.ChannelID, path string) (core.FileListing, error)
+	Read(ctx context.Context, ch core.ChannelID, path string, most int64) (core.FileContent, error)
+	Write(ctx context.Context, ch core.ChannelID, path string, data []byte, mark string) error
+	Mkdir(ctx context.Context, ch core.ChannelID, path string) error
+	Remove(ctx context.Context, ch core.ChannelID, path string, all bool) error
+	Rename(ctx context.Context, ch core.ChannelID, from, to string) error
+}
+
+// Stat says what a path leads to.
+func (f *Files) Stat(channelID, path string) (core.FileStat, error) {
+	return f.Service.Stat(f.Ctx, core.ChannelID(channelID), path)
+}
+
+// List lists a folder, at most 5,000 files of it.
+func (f *Files) List(channelID, path string) (core.FileListing, error) {
+	return f.Service.List(f.Ctx, core.ChannelID(channelID), path)
+}
+
+// Find finds files and folders below the agents' folder by a few letters, best first. What
+// git ignores is not among them. It ends the channel's search before it.
+func (f *Files) Find(channelID, query string, limit int) (core.FileMatches, error) {
+	return f.Finder.Find(f.Ctx, core.ChannelID(channelID), query, limit)
+}
+
+// Read reads the first most bytes of an ordinary file, 8 MiB at most.
+func (f *Files) Read(channelID, path string, most int64) (core.FileContent, error) {
+	return f.Service.Read(f.Ctx, core.ChannelID(channelID), path, most)
+}
+
+// Write makes data the content of a file whose content has the mark of Read; with an empty
+// mark, of a new file.
+func (f *Files) Write(channelID, path string, data []byte, mark string) error {
+	return f.Service.Write(f.Ctx, core.ChannelID(channelID), path, data, mark)
+}
+
+// Mkdir makes one folder.
+func (f *Files) Mkdir(channelID, path string) error {
+	return f.Service.Mkdir(f.Ctx, core.ChannelID(channelID), path)
+}
+
+// Remove removes a file, a link, or a folder, which must be empty unless all.
+func (f *Files) Remove(channelID, path string, all bool) error {
+	return f.Service.Remove(f.Ctx, core.ChannelID(channelID), path, all)
+}
+
+// Rename gives a file or a folder another path on the same mount, where nothing is.
+func (f *Files) Rename(channelID, from, to string) error {
+	return f.Service.Rename(f.Ctx, core.ChannelID(channelID), from, to)
+}
