@@ -1,6 +1,7 @@
 // The accessibility checker axe finds nothing in any state of the page.
-import { clean, DIALOG } from "./clean.mjs";
+import { clean, CONTRAST, DIALOG } from "./clean.mjs";
 import { grab, test, until } from "./harness.mjs";
+import { OWN_SETUP } from "./mock/settings.mjs";
 
 const working = (mock) => until("the agent works", () => [...mock.world.runs.values()].some((r) => r.state === "running"));
 
@@ -83,6 +84,16 @@ test("axe: settings, all parts, and an approval", async (page, mock) => {
     await clean(page, part, { within: DIALOG });
   }
 });
+test("axe: the person's own Claude set-up, and the line that asks", { scenario: "quiet" }, async (page, mock) => {
+  mock.settings.own.setup = OWN_SETUP;
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByRole("button", { name: "Show…" }).waitFor();
+  await clean(page, "the line");
+  await page.getByRole("button", { name: "Show…" }).click();
+  await page.getByText("Never comes").click();
+  await page.getByText("3 skills", { exact: true }).click();
+  await clean(page, "the dialog", { within: DIALOG, looks: CONTRAST });
+});
 test("axe: offline", { quietErrors: true }, async (page, mock) => {
   mock.down();
   await page.getByText("Loop does not answer.").waitFor();
@@ -99,11 +110,7 @@ test("axe: dialogs", { scenario: "quiet" }, async (page) => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
-  for (const name of ["Containers", "Gate on"]) {
-    await page.getByRole("button", { name }).first().click();
-    await page.getByRole("dialog").waitFor();
-    await clean(page, name, { within: DIALOG });
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
+  await page.getByRole("button", { name: "Gate on" }).first().click();
+  await page.getByRole("dialog").waitFor();
+  await clean(page, "Gate on", { within: DIALOG });
 });

@@ -133,3 +133,15 @@ test("a folder that cannot be opened says so and stays usable", { loop: {}, quie
   await page.getByText("is the whole file system").waitFor();
   ok(await page.getByRole("option", { name: "etc" }).isVisible(), "list still there");
 });
+
+test("a missing image that Loop can build is built from the run that wanted it", { speed: 20 }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("no image please");
+  await page.keyboard.press("Enter");
+  await page.getByText("Sandbox image not found: openclaw-sandbox-common:bookworm-slim.").waitFor();
+  await page.getByRole("button", { name: "Build the image" }).click();
+  await page.getByText("Building the common sandbox image 42 %").waitFor();
+  if (process.env.SHOT) await page.screenshot({ path: process.env.SHOT });
+  mock.world.sandboxBuild();
+  await page.getByText("The image is ready.").waitFor();
+});

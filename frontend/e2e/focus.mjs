@@ -4,9 +4,9 @@ import { enter, opens, prompted, quiet, ready, sessions, typed } from "./dock-st
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const FIRST = {
-  palette: "[cmdk-input]", settings: "#credential", folder: "#folder-path", worktree: "#worktree-branch", rename: "#rename-name",
-  remove: "[data-first]", close: "[data-first]", doctor: ".dialog-body", containers: ".dialog-body", shortcuts: ".dialog-body", paste: ".dialog-body", file: ".dialog-body",
-  image: ".dialog, .build-log", sessions: ".dialog", recordings: ".dialog",
+  palette: "[cmdk-input]", settings: "#credential", folder: "#folder-path", worktree: "#worktree-branch", rename: "#rename-name", choices: "#choices-model",
+  remove: "[data-first]", close: "[data-first]", doctor: ".dialog-body", shortcuts: ".dialog-body", paste: ".dialog-body", file: ".dialog-body",
+  setup: ".dialog-body", image: ".dialog, .build-log", sessions: ".dialog", recordings: ".dialog",
 };
 const PROMPT = "[data-prompt]", ROW = "[role=treeitem]", TERMINAL = ".xterm-helper-textarea", TAB = "[role=tab]";
 const SHORTCUTS = ["Control+b", "Control+l", "Control+.", "Control+,", "Control+o", "F6", "F8", "Alt+ArrowDown", "Alt+Shift+ArrowLeft", "Control+PageDown", "Control+Shift+L", "Control+Shift+T"];
@@ -18,11 +18,10 @@ const item = (name) => async (page) => {
   await until(`${name} is highlighted`, () => page.evaluate((n) => document.activeElement?.textContent.startsWith(n), name));
   await page.keyboard.press("Enter");
 };
-const palette = (words, down = 0) => async (page) => {
+const palette = (words) => async (page) => {
   await page.keyboard.press("Control+Shift+P");
   await has(page, FIRST.palette);
   await page.keyboard.insertText(words);
-  for (let i = 0; i < down; i++) await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
 };
 const presses = (key) => (page) => page.keyboard.press(key);
@@ -88,10 +87,10 @@ async function types(page, dialog, what) {
   ok(await page.evaluate(() => document.activeElement.closest("[role=dialog]")), `${what}: a shortcut took the keyboard`);
 }
 
-const OF_CHANNEL = { worktree: "New worktree", sessions: "Conversations", rename: "Rename", remove: "Remove" };
+const OF_CHANNEL = { worktree: "New worktree", sessions: "Conversations", rename: "Rename", choices: "Model, agent", remove: "Remove" };
 const BY_PALETTE = {
-  worktree: "new worktree", sessions: "conversations", rename: "rename channel", remove: "remove channel", settings: "settings", doctor: "run the checks",
-  containers: "containers", shortcuts: "keyboard shortcuts", folder: "open a project", image: "build the agent image", recordings: "recordings of",
+  worktree: "new worktree", sessions: "conversations", rename: "rename channel", choices: "model, agent", remove: "remove channel", settings: "settings", doctor: "run the checks",
+  shortcuts: "keyboard shortcuts", folder: "open a project", image: "build the agent image", recordings: "recordings of", setup: "your claude set-up",
 };
 
 test("focus: a new worktree by the palette is named in its dialog, not to the agent", quiet, async (page, mock) => {
@@ -133,12 +132,11 @@ test("focus: a dialog that is still being fetched has the keyboard already", { .
 test("focus: by the palette, from the prompt box and from the tree", quiet, async (page, mock) => {
   await enter(page);
   for (const [dialog, words] of Object.entries(BY_PALETTE)) {
-    const down = dialog === "containers" ? 1 : 0; // the words find the shell in a container first
     await page.keyboard.press("Control+l");
-    await look(page, mock, dialog, palette(words, down), PROMPT);
+    await look(page, mock, dialog, palette(words), PROMPT);
     if (!["worktree", "settings", "recordings"].includes(dialog)) continue; // where the palette came from is the same for all
     await grab(page.locator(ROW).first());
-    await look(page, mock, dialog, palette(words, down), ROW);
+    await look(page, mock, dialog, palette(words), ROW);
   }
 });
 
@@ -203,7 +201,7 @@ test("focus: the menu of a channel has its own arrow keys", quiet, async (page) 
 test("focus: by the buttons of the frame, the status bar and the notes over the prompt box", quiet, async (page, mock) => {
   await enter(page);
   const { world } = mock;
-  for (const [dialog, name] of [["palette", "Go to channel"], ["settings", "Settings"], ["folder", "Open a project folder"], ["containers", "Containers"], ["doctor", "Docker 28"], ["doctor", "Gate on"]]) await look(page, mock, dialog, button(name), "", "button");
+  for (const [dialog, name] of [["palette", "Go to channel"], ["settings", "Settings"], ["folder", "Open a project folder"], ["doctor", "Docker 28"], ["doctor", "Gate on"]]) await look(page, mock, dialog, button(name), "", "button");
   world.emit("image.build_status", "", "", { ...world.image, state: "missing" });
   await look(page, mock, "image", button("no agent image yet"), "", "button.status-item");
   world.emit("image.build_status", "", "", { ...world.image, state: "building", progress: 0.4, step: "Packages" });

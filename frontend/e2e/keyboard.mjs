@@ -1,4 +1,5 @@
 // The flows without a mouse.
+import { clean, CONTRAST, DIALOG } from "./clean.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "");
@@ -35,11 +36,42 @@ test("keyboard: open a folder by arrows and letters, send, read, copy", async (p
     await until("the focus moved", async () => (await focused(page)) !== was);
   }
   await page.keyboard.press("Enter");
-  await page.getByText("Output", { exact: true }).waitFor();
+  await page.getByRole("figure", { name: "Output" }).waitFor();
   await page.keyboard.press("c");
   await until("the clipboard has it", async () => (await page.evaluate(() => navigator.clipboard.readText())).startsWith("$ echo 'to be"));
   await page.keyboard.press("ArrowLeft");
-  await page.getByText("Output", { exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("figure", { name: "Output" }).waitFor({ state: "detached" });
+});
+
+test("keyboard: a folder's path completes as it is typed, hidden ones show when asked for, and the place is kept", async (page, mock) => {
+  await page.keyboard.press("Control+o");
+  const path = page.getByLabel("Path");
+  const names = () => page.getByRole("option").allInnerTexts();
+  await page.getByRole("option", { name: "Documents" }).waitFor();
+  equal(await names(), ["Up one folder", "Documents", "Music", "src"], "without hidden ones");
+  await grab(page.getByRole("listbox", { name: "Folders" }));
+  await page.keyboard.press(".");
+  await becomes(names, ["Up one folder", ".cache", ".config", "Documents", "Music", "src"], "with hidden ones");
+  await page.keyboard.press(".");
+  await path.fill("/home/ana/.c");
+  await becomes(names, [".cache", ".config"], "a typed dot");
+  await path.fill("/home/ana/D");
+  await becomes(names, ["Documents"], "what begins so");
+  await page.keyboard.press("Tab");
+  await becomes(() => path.inputValue(), "/home/ana/Documents/", "completed");
+  await path.fill("/home/ana/src/zz");
+  await page.getByText("No folder in here begins so.").waitFor();
+  await path.fill("/home/ana/src/in");
+  await becomes(names, ["infra"], "one in another folder");
+  await clean(page, "the chooser", { within: DIALOG, looks: CONTRAST });
+  await page.keyboard.press("Enter");
+  await page.getByText("No folders in here").waitFor();
+  await page.keyboard.press("Enter"); // the path field has the keyboard still
+  await page.getByRole("heading", { name: "infra" }).waitFor();
+  await becomes(() => mock.world.memory["folder.last"], "/home/ana/src", "kept");
+  await page.keyboard.press("Control+o");
+  await page.getByRole("option", { name: "monorepo" }).waitFor();
+  await page.keyboard.press("Escape");
 });
 
 test("keyboard: the tree by arrows and letters, history at the edges of the box", async (page) => {

@@ -1,4 +1,6 @@
 // Flows of the settings: form, file, history, keys, and a project that wants more rights.
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 
 const MINE = "{\n  // mine\n  \"container_memory_mb\": 4096\n}\n";
@@ -81,6 +83,22 @@ test("a project that wants more: shown, approved as it is, asked again after one
   await card.getByRole("button", { name: "Approve this text" }).click();
   await card.waitFor({ state: "detached" });
   equal(await approved(), [loop.files.project], "approved");
+});
+
+test("a project's own image: shown with all that its build gets, and approved", { loop: {} }, async (page, loop) => {
+  const folder = `${dirname(loop.files.project)}/container`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}/tool`, "#!/bin/sh\necho the tool\n");
+  await writeFile(`${folder}/Dockerfile`, "FROM loop-agent\nCOPY tool /usr/local/bin/tool\n");
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await settings(page, "All settings");
+  const card = page.getByRole("region", { name: "Settings that wait for approval" });
+  await card.getByRole("heading", { name: "The project brings an image of its own" }).waitFor();
+  await card.getByText("echo the tool").waitFor();
+  await card.getByRole("button", { name: "Approve this text" }).click();
+  await card.waitFor({ state: "detached" });
+  const { channels } = await loop.call("System.Snapshot");
+  equal((await loop.call("Settings.Get", channels.find((c) => c.name === "docs").channel_id)).approved, [`${folder}/Dockerfile`], "approved");
 });
 
 test("a project that wants more: a run says so, and no more once it is approved", async (page, mock) => {

@@ -1,8 +1,10 @@
 // Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
+import { draw } from "./mock/containers.mjs";
 import { CONNECT, floodOf } from "./mock/gate.mjs";
 import { recordsOf } from "./mock/record.mjs";
+import { OWN_SETUP } from "./mock/settings.mjs";
 import { SUGGESTED } from "./mock/rules.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
@@ -214,6 +216,19 @@ await shot("settings-light", { theme: "light" }, async (p, m) => {
   m.world.emit("config.changed", "", "", m.world.config);
   await p.keyboard.press("Control+,");
 });
+for (const theme of ["dark", "light"]) {
+  const asked = async (p, m) => {
+    m.settings.own.setup = OWN_SETUP;
+    await open("api-server")(p);
+    await p.getByRole("button", { name: "Show…" }).waitFor();
+  };
+  await shot(`claude-setup-line-${theme}`, { theme }, asked);
+  await shot(`claude-setup-${theme}`, { theme }, async (p, m) => {
+    await asked(p, m);
+    await p.getByRole("button", { name: "Show…" }).click();
+    await p.getByText("3 skills", { exact: true }).click();
+  });
+}
 await shot("folder", {}, async (p) => {
   await p.keyboard.press("Control+o");
   await p.getByRole("option", { name: "src" }).waitFor();
@@ -224,12 +239,17 @@ await shot("doctor", {}, async (p) => {
   await p.getByRole("button", { name: "Gate on" }).click();
   await p.waitForTimeout(500);
 });
-await shot("containers", { speed: 40 }, async (p) => {
-  await demo(p);
-  await p.getByRole("button", { name: "Run the demo" }).click();
-  await p.getByText("Done", { exact: true }).waitFor();
-  await p.getByRole("button", { name: "Containers" }).click();
-});
+for (const theme of ["dark", "light"]) {
+  for (const [i, tab] of ["overview", "why", "logs", "ports"].entries()) {
+    await shot(`containers-${tab}-${theme}`, { theme, size: [1440, 900] }, async (p, mock) => {
+      draw(mock.world);
+      await open("api-server")(p);
+      await p.getByRole("button", { name: "Containers" }).click();
+      await p.locator(".containers-row").nth(1).waitFor();
+      await p.keyboard.press(`${i + 1}`);
+    });
+  }
+}
 await shot("remove", { theme: "light" }, async (p) => {
   await open("api-server")(p);
   await p.keyboard.press("Delete");

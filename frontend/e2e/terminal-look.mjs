@@ -1,7 +1,7 @@
 // Input methods as a browser reports them, images, recordings, and axe on every state of a pane.
 import { clean, CONTRAST, DIALOG, MENU } from "./clean.mjs";
 import { becomes, equal, test, until } from "./harness.mjs";
-import { drawn, gives, keyboard, last, pane, prompted, screen, set, shows } from "./pane/open.mjs";
+import { drawn, gives, keyboard, last, pane, prints, prompted, screen, set, shows } from "./pane/open.mjs";
 
 const WEBKIT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
 
@@ -167,4 +167,20 @@ test("screen readers: lines are in the tree, keys still work", pane({ program: "
   await page.locator(".xterm-accessibility").getByText("read me").first().waitFor();
   await gives(page, mock, () => page.keyboard.type("ok"), "ok");
   await clean(page, "screen reader mode", { looks: CONTRAST });
+});
+
+test("symbols of Claude's screens have glyphs of their own", pane({ program: "silent" }), async (page, mock) => {
+  await prints(page, mock, "⏵⏵ accept edits  ⎿ Read  ⏺ Bash  ✻ Thinking\r\n");
+  await becomes(() => page.evaluate(() => [...document.fonts].filter((f) => f.family.includes("Loop Symbols") && f.status === "loaded").length), 2, "fonts of symbols");
+  if (process.env.SHOT) await page.screenshot({ path: process.env.SHOT });
+  await becomes(() => page.evaluate(() => {
+    const ink = (text) => {
+      const c = Object.assign(document.createElement("canvas"), { width: 40, height: 40 }).getContext("2d");
+      c.font = '30px "Loop Symbols", "JetBrains Mono Variable"';
+      c.fillText(text, 2, 32);
+      return c.canvas.toDataURL();
+    };
+    const box = ink("\u{10fffd}"); // no font has it
+    return [..."⏵⎿⏺✻"].filter((s) => ink(s) === box).length;
+  }), 0, "boxes");
 });

@@ -35,7 +35,7 @@ test("costs: the end of a run, its table, the meter at the prompt and the day's 
   await page.keyboard.press("Enter");
   await until("it writes", () => mock.play.paused);
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.locator(".gutter").getByText("≈ $0.0062", { exact: true }).waitFor();
+  await page.locator(".gutter").getByText("< $0.01", { exact: true }).waitFor();
   equal(await today(page).innerText(), "today ≈ $0.21", "the day after an estimate");
   mock.play.paused = false;
 

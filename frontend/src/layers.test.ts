@@ -21,15 +21,18 @@ function imports(text: string): string[] {
 }
 
 function layer(path: string, target: string): string {
-  return target.startsWith(".") ? (relative(SRC, join(SRC, path, "..", target)).split("/")[0] ?? "") : target;
+  const whole = target.replace(/^shiki\/.*/, "shiki"); // which has a path for each language
+  return target.startsWith(".") ? (relative(SRC, join(SRC, path, "..", target)).split("/")[0] ?? "") : whole;
 }
 
 /** The imports that each layer may have. Lower layers come first. */
 const MAY: Record<string, string[]> = {
   api: ["api"],
-  model: ["api", "model", "zustand/vanilla"],
+  model: ["api", "model", "zustand/vanilla", "diff"],
   shell: ["api", "shell"],
-  ui: ["api", "model", "shell", "ui", "react", "radix-ui", "lucide-react"],
+  // Colours for code, in a worker.
+  code: ["code", "shiki"],
+  ui: ["api", "model", "shell", "code", "ui", "react", "radix-ui", "lucide-react"],
   // Panels in general. Their content comes from their kind (dock/panels.ts).
   dock: ["api", "model", "shell", "ui", "dock", "react", "radix-ui", "lucide-react", "zustand", "zustand/vanilla"],
   // Loop's data, and the actions that a person can take from anywhere.

@@ -1,6 +1,7 @@
 import "@fontsource-variable/inter/index.css";
 import "@fontsource-variable/jetbrains-mono/index.css";
 import "./styles/tokens.css";
+import "./styles/symbols.css";
 import "./styles/base.css";
 import "./ui/ui.css";
 import "./app/app.css";

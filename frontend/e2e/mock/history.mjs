@@ -3,6 +3,8 @@ import { newID, used } from "./world.mjs";
 
 const MODEL = "claude-sonnet-4-5-20250929";
 
+const LOGIN_TEST = ["package auth", "", "import \"testing\"", "", "// TestLogin signs a person in and reads the session that this makes, which the handler writes behind its answer.", "func TestLogin(t *testing.T) {", "\tsrv := newServer(t)", "\tif srv == nil {", "\t\tt.Fatal(\"no server\", 1)", "\t}"];
+
 /** A finished run with every kind of row. */
 export function flakyTest(w, ch, at) {
   const run = newID();
@@ -22,13 +24,13 @@ export function flakyTest(w, ch, at) {
   e("run.notice", { level: "warning", text: "Mount skipped: ~/.ssh is not in the allowed list." }, 5);
   e("agent.thinking", { msg_id: "m1", text: "The test is flaky, so timing is likely. I should look at how the session cookie is written, and whether the test waits for a signal or for a fixed time." }, 2400);
   e("message.created", { msg_id: "m1", content: "The test waits for a fixed 50 ms before it reads the session cookie. I will look at how the handler sets it.", is_bot: true }, 3000);
-  tool("Read", { file_path: `${dir}/internal/auth/login_test.go` }, Array.from({ length: 148 }, (_, i) => `${String(i + 1).padStart(5)}→${i === 60 ? "\ttime.Sleep(50 * time.Millisecond)" : "\t// …"}`).join("\n"), 110);
+  tool("Read", { file_path: `${dir}/internal/auth/login_test.go` }, Array.from({ length: 148 }, (_, i) => `${String(i + 1).padStart(5)}→${LOGIN_TEST[i] ?? (i === 60 ? "\ttime.Sleep(50 * time.Millisecond)" : "\t// …")}`).join("\n"), 110);
   tool("Grep", { pattern: "SetCookie\\(|time\\.Sleep", path: `${dir}/internal` }, "Found 6 files\ninternal/auth/login.go\ninternal/auth/login_test.go\ninternal/auth/session.go\ninternal/web/mw.go\ninternal/web/web.go\ninternal/web/web_test.go", 190);
-  tool("Bash", { command: "go test ./internal/auth -run Login -count=200", description: "Reproduce the failure" }, `Exit code 1\n${Array.from({ length: 40 }, (_, i) => `--- FAIL: TestLogin (0.05s)\n    login_test.go:64: cookie not set after 50ms (attempt ${i + 1})`).join("\n")}\nFAIL\tapi-server/internal/auth\t41.2s`, 41200, { is_error: true, truncated: true });
+  tool("Bash", { command: "go test ./internal/auth -run Login -count=200", description: "Reproduce the failure" }, `Exit code 1\n\u001b[32m✓\u001b[0m  internal/session \u001b[2m(1.21s)\u001b[0m\n\u001b[31m✖\u001b[0m  internal/auth \u001b[2m(41.203s)\u001b[0m\n${Array.from({ length: 40 }, (_, i) => `--- FAIL: TestLogin (0.05s)\n    login_test.go:64: cookie not set after 50ms (attempt ${i + 1})`).join("\n")}\n\u001b[1;31m=== FAIL: internal/auth TestLogin/fresh_session\u001b[0m \u001b[2m(0.06s)\u001b[0m\n    \u001b[4mlogin_test.go:63\u001b[0m: sessions: got \u001b[31m0\u001b[0m, want \u001b[32m1\u001b[0m\n\u001b[1mDONE\u001b[0m 200 tests, \u001b[38;5;203m19 failures\u001b[0m in 41.862s`, 41200, { is_error: true });
   e("agent.activity", { activity: "api_retry", description: "The model is overloaded (529). Trying again in 2s, attempt 1 of 10." }, 900);
   e("message.created", { msg_id: "m2", content: "19 of 200 fail, so it is a race: the handler writes the session **after** it answers. The right fix is to wait for the write, not for the clock.\n\n| what | before | after |\n|---|---|---|\n| wait | 50 ms | until written |\n| failures | 19 of 200 | 0 of 200 |\n\n1. `SessionWritten` is closed once the session is stored.\n2. The test selects on it, with the test's own deadline.", is_bot: true }, 6200);
   tool("Edit", { file_path: `${dir}/internal/auth/login_test.go`, old_string: "time.Sleep(50 * time.Millisecond)", new_string: "select {…" }, "The file has been updated.", 95, {
-    files: [{ path: `${dir}/internal/auth/login_test.go`, kind: "edit", added: 5, removed: 2, patch: "@@ -58,9 +58,12 @@ func TestLogin(t *testing.T) {\n \tsrv := newServer(t)\n \tres := srv.post(\"/login\", form)\n \n-\ttime.Sleep(50 * time.Millisecond)\n-\tcheckCookie(t, res)\n+\tselect {\n+\tcase <-srv.SessionWritten():\n+\tcase <-t.Context().Done():\n+\t\tt.Fatal(\"session was never written\")\n+\t}\n \n \tif got := srv.sessions.Len(); got != 1 {\n" }],
+    files: [{ path: `${dir}/internal/auth/login_test.go`, kind: "edit", added: 6, removed: 2, patch: "@@ -58,7 +58,11 @@ func TestLogin(t *testing.T) {\n \tsrv := newServer(t)\n \tres := srv.post(\"/login\", form)\n \n-\ttime.Sleep(50 * time.Millisecond)\n+\tselect {\n+\tcase <-srv.SessionWritten():\n+\tcase <-t.Context().Done():\n+\t\tt.Fatal(\"session was never written\")\n+\t}\n \n-\tif got := srv.sessions.Len(); got != 1 { // the session of the person who signed in, and of nobody else in this test\n+\tif got := srv.Sessions(); got != 1 { // the session of the person who signed in, and of nobody else in this test\n \t\tt.Fatalf(\"sessions: got %d, want 1\", got)\n" }],
   });
   tool("TodoWrite", { todos: [{ content: "Reproduce the failure", status: "completed" }, { content: "Wait for the write", status: "completed" }, { content: "Run the test 200 times", status: "in_progress" }] }, "ok", 20);
   tool("Bash", { command: "go test ./internal/auth -run Login -count=200" }, "ok  \tapi-server/internal/auth\t39.812s", 39800);

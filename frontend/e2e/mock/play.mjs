@@ -158,6 +158,10 @@ export class Player {
       this.end(run, "failed", { failure: { code: "model_auth", cause: "The model refused the key (401).", remedy: "Check the key in the settings; it may have been revoked.", detail: "POST https://api.anthropic.com/v1/messages: 401\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}" }, exit_code: 1 });
       return;
     }
+    if (p.includes("no image")) {
+      this.end(run, "failed", { failure: { code: "image_missing:sandbox-common", cause: "Sandbox image not found: openclaw-sandbox-common:bookworm-slim. Build or pull it first.", remedy: "“loop image build sandbox-common” builds it, and so does the button here." } });
+      return;
+    }
     if (p.includes("retries")) {
       this.w.emit("agent.todos", run.channel_id, run.run_id, { todos: [{ content: "Read the code", status: "completed" }, { content: "Move the lock", status: "in_progress" }, { content: "Test it", status: "pending" }] });
       this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 2, kind: "transient", reason: "The model is overloaded (529).", delay_ms: 5000 });

@@ -9,9 +9,11 @@ import { failedRun, flakyTest, long } from "./history.mjs";
 import { Browsers } from "./browsers.mjs";
 import { Gate } from "./gate.mjs";
 import { branchCalls } from "./branches.mjs";
+import { containerCalls } from "./containers.mjs";
 import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
 import { Terminals } from "./terminals.mjs";
+import { Files } from "./files.mjs";
 import { Footage } from "./footage.mjs";
 import { fail, newID, World } from "./world.mjs";
 
@@ -56,6 +58,7 @@ function calls(w, play, settings, terminals, gate) {
     ...settings.calls(),
     ...terminals.calls(),
     ...gate.calls(),
+    ...containerCalls(w),
     "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
     "Channels.Add": (dir, name) => {
       if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");
@@ -64,6 +67,8 @@ function calls(w, play, settings, terminals, gate) {
       return w.view(had ?? w.addChannel(name || dir.split("/").at(-1), dir));
     },
     "Channels.Demo": () => w.view([...w.channels.values()].find((c) => c.kind === "demo") ?? w.addChannel("Demo", "/home/ana/.loop/channels/demo/work", "demo")),
+    "Channels.Agents": () => [{ id: "main", name: "" }, { id: "dev", name: "Developer" }],
+    "Channels.Choose": (id, choices) => { const c = need(id); c.choices = choices; w.emit("channel.updated", id, "", c); return c; },
     "Channels.Rename": (id, name) => { const c = need(id); c.name = name; w.emit("channel.updated", id, "", c); return null; },
     "Channels.Remove": (id) => { need(id); w.channels.delete(id); w.emit("channel.deleted", id, "", null); return null; },
     "Channels.Timeline": (id, before, limit) => w.timeline(id, before, limit),
@@ -74,8 +79,6 @@ function calls(w, play, settings, terminals, gate) {
       return { path: p, parent: parent(p), entries: (CHILDREN[p] ?? []).map((name) => ({ name, path: p === "/" ? `/${name}` : `${p}/${name}` })) };
     },
     "Channels.History": (id, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).reverse().slice(0, limit),
-    "Containers.Warm": (id) => { need(id); return null; },
-    "Containers.Recreate": (id) => { need(id); return w.containers?.some((c) => c.channel_id === id && c.scope) ?? false; },
     "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
     "Runs.Cancel": (id) => { play.cancel(id); return null; },
     "Runs.Remove": (id) => {
@@ -98,6 +101,8 @@ function calls(w, play, settings, terminals, gate) {
     },
     "System.ImageStatus": () => w.image,
     "System.BuildImage": () => play.build(),
+    "System.SandboxImageStatus": () => ({ state: w.sandboxBuild ? "building" : "missing", ref: "openclaw-sandbox-common:bookworm-slim", step: "Building the common sandbox image", progress: 0.42 }),
+    "System.BuildSandboxImage": () => new Promise((done) => { w.sandboxBuild = () => { w.sandboxBuild = null; done(null); }; }),
     "System.CancelImageBuild": () => { play.building = false; return null; },
     "System.SetTheme": (theme) => { w.config.theme = theme; w.emit("config.changed", "", "", w.config); return null; },
     "System.Memory": () => w.memory,
@@ -131,7 +136,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   world.gate = gate;
   play.gate = gate;
   const footage = new Footage(world);
-  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls() };
+  const files = new Files(world);
+  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls() };
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -225,7 +231,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, browsers, footage, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, browsers, footage, files, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); },
     up() { state.accept = true; },

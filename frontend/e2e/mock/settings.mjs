@@ -1,6 +1,6 @@
 // Mock settings of Loop and of projects, for flows that only read them. Flows that change settings run on a real Loop.
 import { createHash } from "node:crypto";
-import { newID } from "./world.mjs";
+import { fail, newID } from "./world.mjs";
 
 const sum = (text) => createHash("sha256").update(text).digest("hex");
 const FIELDS = [
@@ -14,10 +14,29 @@ const FIELDS = [
   { name: "log_level", kind: "text", default: "info", doc: "Least serious message that is logged.", one_of: ["debug", "info", "warn", "error"], merge: "override", project: "never" },
 ];
 
+/** A set-up as people have it, for flows that need one. */
+export const OWN_SETUP = {
+  folder: "/home/ana/.claude",
+  files: ["CLAUDE.md", "agents/db-expert.md", "agents/reviewer.md", "commands/ship.md", "skills/deploy/SKILL.md", "skills/deploy/rollout.sh", "skills/release-notes/SKILL.md", "skills/sql/SKILL.md"].map((path) => ({ path, bytes: 900 })),
+  settings: ["alwaysThinkingEnabled", "language", "permissions.deny"],
+  asks: [
+    { id: "env:EDITOR", text: "The variable EDITOR", detail: "nvim", allowed: false },
+    { id: "hooks", text: "Hooks: programs that run at what the agent does", detail: "gofmt -l .\n~/.claude/notify.sh done", allowed: false },
+    { id: "mcp:tickets", text: "The MCP server tickets", detail: "npx -y @example/tickets-mcp --team api\nwith the variables TICKETS_HOST", allowed: false },
+    { id: "plugin:lint@example", text: "The plugin lint@example", detail: "programs and instructions in plugins/cache/example/lint", allowed: false },
+  ],
+  left: [
+    { text: "settings.json: apiKeyHelper", reason: "Loop gives agents their key." },
+    { text: "settings.json: env ANTHROPIC_BASE_URL", reason: "Loop sets such variables, or keeps them from agents; “envs” in its settings is for the rest." },
+    { text: "skills/sql/.env", reason: "Its name says that it may hold a credential." },
+  ],
+};
+
 export class Settings {
   constructor(world) {
     this.w = world;
     this.texts = { global: "{\n  // mine\n  \"container_memory_mb\": 4096\n}\n", project: "" };
+    this.own = { grant: "", allow: [], setup: { folder: "/home/ana/.claude", files: [], settings: [], asks: [], left: [] } };
     this.approved = false;
     this.revisions = [{ id: newID(), scope: "global", source: "initial", at: new Date(Date.now() - 9e7).toISOString(), text: this.texts.global }];
     this.keys = world.config.has_credentials ? { anthropic_api_key: "config" } : {};
@@ -72,6 +91,13 @@ export class Settings {
 
   calls() {
     return {
+      "Settings.ClaudeSetup": () => ({ grant: this.own.grant, setup: { ...this.own.setup, asks: this.own.setup.asks.map((a) => ({ ...a, allowed: this.own.allow.includes(a.id) })) } }),
+      "Settings.Set": (scope, ch, field, value) => {
+        if (scope !== "global" || !["claude_setup", "claude_setup_allow"].includes(field)) throw fail("invalid", `The mock sets no ${field}.`, "Use a real Loop.");
+        this.own[field === "claude_setup" ? "grant" : "allow"] = value;
+        this.w.emit("config.changed", "", "", { ...this.w.config });
+        return this.view(ch);
+      },
       "Settings.Get": (ch) => this.view(ch),
       "Settings.Raw": (scope, ch) => ({ path: this.path(scope, ch), text: this.texts[scope], sha256: sum(this.texts[scope]) }),
       "Settings.Approve": (ch) => { this.approved = true; return this.view(ch); },

@@ -3,6 +3,7 @@
 import "@fontsource-variable/inter/index.css";
 import "@fontsource-variable/jetbrains-mono/index.css";
 import "../../src/styles/tokens.css";
+import "../../src/styles/symbols.css";
 import "../../src/styles/base.css";
 import "../../src/ui/ui.css";
 import { Terminal } from "@xterm/xterm";

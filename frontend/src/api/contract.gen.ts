@@ -6,6 +6,11 @@ export type Activity = {
   model?: string;
 };
 
+export type AgentChoice = {
+  id: string;
+  name: string; // as it is shown; empty is the id
+};
+
 export type Answer = {
   action: AnswerAction;
   choices?: (string[] | null)[];
@@ -157,6 +162,12 @@ export type BrowserHeld = {
   held: boolean;
 };
 
+export type BrowserPort = {
+  port: number;
+  url: string; // where a browser of the channel finds it
+  process: string; // what the program calls itself; empty where that is not known
+};
+
 export type BrowserTarget = {
   role?: string;
   name?: string;
@@ -189,10 +200,19 @@ export type Channel = {
   dir: string; // absolute host path, cleaned
   session_id?: SessionID;
   next_session?: SessionStart;
+  choices?: ChannelChoices;
   branch?: string;
   parent_dir?: string;
   context?: ContextFill;
   created_at: string;
+};
+
+export type ChannelChoices = {
+  agent_id?: string;
+  model?: string;
+  effort?: string;
+  extra_dirs?: string[]; // further folders to work in, absolute
+  claude_setup?: string;
 };
 
 export type ChannelID = string;
@@ -209,6 +229,20 @@ export type ChannelView = Channel & {
   last_event_id: number;
   last_error?: Failure;
   browser_held?: boolean; // the person drives its browser, and an agent waits for that
+  on_host?: boolean; // what a person prompts works on this computer itself, without a container
+};
+
+export type ClaudeSetup = {
+  folder: string; // where it is
+  files: SetupFile[] | null; // what comes with the grant, by path
+  settings: string[] | null;
+  asks: SetupAsk[] | null; // what runs programs, or sets variables: each needs a yes
+  left: SkippedMount[] | null; // what never comes, and why
+};
+
+export type ClaudeSetupView = {
+  setup: ClaudeSetup;
+  grant: string; // read or none, of the global settings; empty when nobody was asked
 };
 
 export type Code = string;
@@ -236,17 +270,108 @@ export type Container = {
   remove_at?: string;
   scope?: string;
   last_used_at?: string;
+  why?: string;
+};
+
+export type ContainerDrift = {
+  unknown?: string;
+  changed: boolean;
+  replaced: boolean;
+  parts: string[] | null; // what differs, in words; never null
+  origins?: FieldOrigin[];
+};
+
+export type ContainerFile = {
+  name: string;
+  kind: FileKind;
+  bytes: number;
+  modified_ms: number;
+  link?: string; // what a link says, as it is written
 };
 
 export type ContainerID = string;
+
+export type ContainerLog = {
+  text: string;
+  next?: string;
+  running: boolean;
+};
+
+export type ContainerPolicy = {
+  idle_sec: number;
+  max_age_sec: number;
+};
+
+export type ContainerPort = BrowserPort & {
+  kind: string;
+  title: string;
+};
+
+export type ContainerSample = {
+  at_ms: number;
+  cpus: number; // processors in use, on average since the sample before
+  memory_bytes: number;
+};
+
+export type ContainerState = {
+  running: boolean;
+  paused: boolean;
+  exit_code: number;
+  oom_killed: boolean;
+  error?: string; // the engine's own words
+  image_id: string;
+  limits: Limits; // a zero field is no limit
+  mounts: Mount[] | null; // as they were asked for, without their kinds; never null
+};
 
 export type ContainerStatus = "reserved" | "running" | "stopped" | "pending-removal";
 
 export type ContainerType = "agent" | "shell" | "chrome";
 
+export type ContainerView = Container & {
+  sessionKey: string; // the scope; empty where nobody joins any more
+  createdAtMs: number;
+  lastUsedAtMs: number; // 0 where it is not known
+  configHash: string;
+  warm: boolean;
+  holders: Holder[] | null; // never null
+  policy: ContainerPolicy;
+  ends_at?: string;
+  ends_why: string;
+};
+
+export type ContainerWatch = {
+  containers: WatchedContainer[] | null; // oldest first; never null
+  cpus: number; // of the engine's machine; 0 is not known
+  memory_bytes: number; // the same
+  warm_most: number; // how many go on that nobody holds; 0: memory bounds them
+  on_app_exit: string; // what becomes of those that nobody holds, as the setting says
+  failure?: Failure;
+};
+
 export type ContextFill = {
   used_tokens: number;
   window_tokens?: number;
+};
+
+export type CopyComparison = WorkspaceSeed & {
+  differences: CopyDifference[] | null; // by path
+  left: SkippedMount[] | null;
+};
+
+export type CopyDifference = {
+  path: string; // below both folders, with slashes
+  state: string;
+  copy_bytes: number;
+  original_bytes: number;
+  copy_ms?: number; // when it changed; 0 is not known, or no file
+  original_ms?: number;
+  mark: string;
+};
+
+export type CopyTexts = {
+  original: string;
+  copy: string;
 };
 
 export type Cost = {
@@ -344,11 +469,27 @@ export type EventType =
   | "browser.held"
   | "reset";
 
+export type Explanation = {
+  origins: FieldOrigin[] | null;
+  skipped?: SkippedMount[];
+  notices?: string[];
+  add_dirs?: string[]; // --add-dir for the CLI
+};
+
 export type Failure = {
   code: Code;
   cause: string;
   remedy?: string;
   detail?: string;
+};
+
+export type FieldOrigin = {
+  field: string;
+  value: string;
+  layer: string;
+  path?: string;
+  line?: number;
+  overrode?: OverriddenSetting;
 };
 
 export type FileChange = {
@@ -359,11 +500,46 @@ export type FileChange = {
   patch?: string; // unified hunks, bounded
 };
 
+export type FileContent = FileStat & {
+  data: string;
+  whole: boolean;
+  mark?: string;
+};
+
+export type FileKind = "file" | "folder" | "link" | "other";
+
+export type FileListing = FilePlace & {
+  files: ContainerFile[] | null; // by name, never null
+  left?: string;
+};
+
+export type FileMatch = {
+  path: string; // below the agents' folder, of folders with a slash at the end
+  marks: number[] | null; // the letters that matched, in code points of Path; never null
+};
+
+export type FileMatches = {
+  files: FileMatch[] | null; // best first, never null
+  total: number; // how many match
+  known: number; // how many were searched
+  ignored: number; // files and folders that git ignores
+  partial: boolean; // there are more than Loop looks through
+};
+
 export type FilePart = {
-  path: string; // on this computer
+  path: string; // on this computer, or in the container, which alone has it then
   first: number; // number of the first of Lines, from 1
   lines: string[] | null;
   more: boolean; // the file goes on behind them
+};
+
+export type FilePlace = {
+  path: string; // in the container, without links
+  host_path?: string;
+  read_only?: boolean; // the container's programs cannot change it
+};
+
+export type FileStat = FilePlace & ContainerFile & {
 };
 
 export type Folder = {
@@ -668,6 +844,13 @@ export type GroupAnswer = {
 
 export type GroupVerdict = "deny" | "once" | "run" | "ask";
 
+export type Holder = {
+  kind: HolderKind;
+  id: string;
+};
+
+export type HolderKind = "run" | "terminal" | "git" | "set-up" | "person" | "browser" | "prompt";
+
 export type ImageState = "unknown" | "missing" | "stale" | "ready" | "building";
 
 export type ImageStatus = {
@@ -723,6 +906,20 @@ export type LeavingItem = {
 };
 
 export type LeavingKind = "run" | "prompt" | "program" | "terminal" | "recording" | "image";
+
+export type LeftCopy = {
+  channel_id: ChannelID;
+  copy: string;
+  bytes: number;
+  in_use: boolean;
+};
+
+export type Limits = {
+  memory_bytes: number;
+  cpus: number;
+  pids: number;
+  swap_bytes?: number;
+};
 
 export type LiveBlock = {
   kind: string; // text, thinking
@@ -781,6 +978,17 @@ export type ModelUsage = Tokens & {
   context_window?: number;
 };
 
+export type Mount = {
+  kind: MountKind;
+  source: string; // host path, or the volume's name when Volume
+  target: string; // absolute path in the container
+  read_only?: boolean;
+  volume?: boolean;
+  no_copy?: boolean; // volume: do not fill from the image
+};
+
+export type MountKind = "workspace" | "state" | "surface" | "volume" | "extra" | "credential" | "system";
+
 export type Notice = {
   level: string; // info, warning, error
   text: string;
@@ -800,6 +1008,14 @@ export type Outcome = Usage & {
   failure?: Failure;
 };
 
+export type OverriddenSetting = {
+  setting: string;
+  value: string; // in the setting's own unit
+  layer: string;
+  path?: string;
+  line?: number;
+};
+
 export type PromptRequest = {
   client_id: string;
   channel_id: string;
@@ -811,6 +1027,13 @@ export type PromptRequest = {
   plan?: boolean; // plan first, and ask for approval
   unattended?: boolean; // what the gate would ask is denied
   session?: SessionStart;
+};
+
+export type PrunedContainer = {
+  container_id: ContainerID;
+  container_name: string;
+  channel_id: ChannelID;
+  why: string; // a clause whose subject is the container
 };
 
 export type Question = {
@@ -889,6 +1112,17 @@ export type Run = {
 export type RunID = string;
 
 export type RunState = "queued" | "starting" | "running" | "done" | "failed" | "cancelled" | "interrupted";
+
+export type SandboxImage = {
+  kind: string;
+  base_image?: string; // BASE_IMAGE: the image to begin with
+  target_image?: string; // TARGET_IMAGE: the name that the result gets
+  packages?: string[]; // PACKAGES: of Debian
+  install_pnpm?: string; // INSTALL_PNPM: 0 or 1
+  install_bun?: string; // INSTALL_BUN: 0 or 1
+  install_brew?: string; // INSTALL_BREW: 0 or 1
+  final_user?: string; // FINAL_USER: of programs that say no other
+};
 
 export type SessionID = string;
 
@@ -994,7 +1228,24 @@ export type SettingsView = {
   approved: string[] | null; // paths of project files that are trusted as they are
 };
 
+export type SetupAsk = {
+  id: string; // as claude_setup_allow has it: hooks, statusLine, env:NAME, mcp:NAME, plugin:NAME
+  text: string; // what it is
+  detail: string; // what it runs or sets, shortened
+  allowed: boolean;
+};
+
+export type SetupFile = {
+  path: string;
+  bytes: number;
+};
+
 export type ShellState = "prompt" | "running";
+
+export type SkippedMount = {
+  text: string;
+  reason: string;
+};
 
 export type Snapshot = {
   seq: number;
@@ -1030,6 +1281,7 @@ export type Status = Usage & {
   msg_id?: string;
   trigger?: string;
   trigger_content?: string;
+  on_host?: boolean;
 };
 
 export type TerminalExit = {
@@ -1140,6 +1392,15 @@ export type ToolUse = {
   cut?: boolean; // the agent ended before it had called the tool
 };
 
+export type TrashedCopy = {
+  id: string;
+  what: string; // copy, promote or pull
+  place: string; // the folder that it comes back to
+  files: number;
+  bytes: number;
+  at: string;
+};
+
 export type TrustRequested = {
   channel_id: ChannelID;
   path: string;
@@ -1161,6 +1422,18 @@ export type Wait = {
 };
 
 export type WaitReason = "" | "question" | "plan" | "held" | "delayed" | "behind" | "run" | "limit";
+
+export type WatchedContainer = ContainerView & {
+  engine?: ContainerState;
+  drift?: ContainerDrift;
+  size_bytes: number; // of its own files on the disk; -1 is not known yet
+  samples: ContainerSample[] | null; // oldest first, of ten minutes; never null
+};
+
+export type WorkspaceSeed = {
+  original: string; // host path
+  copy: string; // host path, of Loop's own
+};
 
 export type WorktreeRequest = {
   parent_id: ChannelID;
@@ -1223,6 +1496,8 @@ export type Call = <T>(service: string, method: string, ...args: unknown[]) => P
 export const bound = (call: Call) => ({
   channels: {
     add: (dir: string, name: string) => call<ChannelView>("Channels", "Add", dir, name),
+    agents: () => call<AgentChoice[] | null>("Channels", "Agents"),
+    choose: (id: string, chosen: ChannelChoices) => call<ChannelView>("Channels", "Choose", id, chosen),
     createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
     createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),
     demo: () => call<ChannelView>("Channels", "Demo"),
@@ -1238,8 +1513,19 @@ export const bound = (call: Call) => ({
     timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
   },
   containers: {
+    log: (container: string, since: string, tail: number) => call<ContainerLog>("Containers", "Log", container, since, tail),
+    ports: (container: string, ask: boolean) => call<ContainerPort[] | null>("Containers", "Ports", container, ask),
+    prune: (dry: boolean, only: ContainerID[] | null) => call<PrunedContainer[] | null>("Containers", "Prune", dry, only),
     recreate: (channelID: string) => call<boolean>("Containers", "Recreate", channelID),
+    remove: (container: string, force: boolean) => call<Container>("Containers", "Remove", container, force),
+    stop: (container: string) => call<Container>("Containers", "Stop", container),
     warm: (channelID: string) => call<null>("Containers", "Warm", channelID),
+    watch: () => call<ContainerWatch>("Containers", "Watch"),
+  },
+  files: {
+    find: (channelID: string, query: string, limit: number) => call<FileMatches>("Files", "Find", channelID, query, limit),
+    list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
+    read: (channelID: string, path: string, most: number) => call<FileContent>("Files", "Read", channelID, path, most),
   },
   footage: {
     frames: (runID: string) => call<KeptFrame[] | null>("Footage", "Frames", runID),
@@ -1279,6 +1565,7 @@ export const bound = (call: Call) => ({
   },
   settings: {
     approve: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Approve", channelID, path, sha256),
+    claudeSetup: () => call<ClaudeSetupView>("Settings", "ClaudeSetup"),
     get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
     history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
     raw: (scope: string, channelID: string) => call<RawSettings>("Settings", "Raw", scope, channelID),
@@ -1292,16 +1579,19 @@ export const bound = (call: Call) => ({
     adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
     answered: () => call<null>("System", "Answered"),
     buildImage: () => call<null>("System", "BuildImage"),
+    buildSandboxImage: (w: SandboxImage) => call<null>("System", "BuildSandboxImage", w),
     cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
     clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),
     credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
     doctor: () => call<DoctorReport>("System", "Doctor"),
+    explain: (channelID: string, plan: boolean) => call<Explanation>("System", "Explain", channelID, plan),
     hide: () => call<null>("System", "Hide"),
     keep: (key: string, value: string) => call<null>("System", "Keep", key, value),
     leaving: () => call<Leaving>("System", "Leaving"),
     memory: () => call<Record<string, string> | null>("System", "Memory"),
     openURL: (link: string) => call<null>("System", "OpenURL", link),
     quit: () => call<null>("System", "Quit"),
+    sandboxImageStatus: (kind: string) => call<ImageStatus>("System", "SandboxImageStatus", kind),
     setCredential: (kind: CredentialKind, value: string) => call<ConfigStatus>("System", "SetCredential", kind, value),
     setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
     snapshot: () => call<Snapshot>("System", "Snapshot"),
@@ -1316,5 +1606,16 @@ export const bound = (call: Call) => ({
     readFile: (channelID: string, target: TerminalTarget, dir: string, name: string, line: number) => call<FilePart>("Terminals", "ReadFile", channelID, target, dir, name, line),
     recordings: () => call<Recording[] | null>("Terminals", "Recordings"),
     rename: (id: string, title: string) => call<TerminalInfo>("Terminals", "Rename", id, title),
+  },
+  workspaces: {
+    anew: (channelID: string) => call<TrashedCopy>("Workspaces", "Anew", channelID),
+    compare: (channelID: string) => call<CopyComparison>("Workspaces", "Compare", channelID),
+    discard: (copyDir: string) => call<TrashedCopy>("Workspaces", "Discard", copyDir),
+    left: () => call<LeftCopy[] | null>("Workspaces", "Left"),
+    promote: (channelID: string, marks: Record<string, string> | null) => call<TrashedCopy>("Workspaces", "Promote", channelID, marks),
+    pull: (channelID: string, marks: Record<string, string> | null) => call<TrashedCopy>("Workspaces", "Pull", channelID, marks),
+    restore: (id: string) => call<TrashedCopy>("Workspaces", "Restore", id),
+    texts: (channelID: string, path: string) => call<CopyTexts>("Workspaces", "Texts", channelID, path),
+    trash: () => call<TrashedCopy[] | null>("Workspaces", "Trash"),
   },
 });

@@ -1,4 +1,5 @@
 import { Unplug } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { connectionStore, frameStore, viewStore } from "../model/stores";
 import { Button } from "../ui/Button";
@@ -7,6 +8,7 @@ import { FailureCard } from "../ui/FailureCard";
 import { Sidebar } from "../features/channels/Sidebar";
 import { Dock } from "../dock/Dock";
 import { cancel } from "../session/leave";
+import { ContainersPanel } from "../features/containers/ContainersPanel";
 import { LeavingDialogs } from "../features/leaving/LeavingDialogs";
 import { Welcome } from "../features/welcome/Welcome";
 import { Announcer } from "./Announcer";
@@ -17,6 +19,7 @@ import { Splitter } from "./Splitter";
 import { StatusBar } from "./StatusBar";
 import { useTextSizes } from "./sizes";
 import { useTitle } from "./title";
+import { useSeen } from "./useSeen";
 import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
@@ -24,10 +27,12 @@ import { TopBar } from "./TopBar";
 export function App() {
   useTheme();
   useTitle();
+  useSeen();
   useTextSizes();
   useShortcuts();
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
   const selected = useStore(viewStore, (v) => v.selected);
+  const page = useStore(viewStore, (v) => v.page);
   return (
     <div className={`frame ${sidebarOpen ? "" : "no-sidebar"}`}>
       <TopBar />
@@ -39,7 +44,7 @@ export function App() {
       <main className="centre">
         {sidebarOpen && <Splitter />}
         <Trouble />
-        <ErrorBoundary key={selected} what="Panel">{selected ? <Dock channelId={selected} /> : <Welcome />}</ErrorBoundary>
+        <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : <Welcome />}</ErrorBoundary>
       </main>
       <StatusBar />
       <ErrorBoundary what="Dialog">
@@ -52,6 +57,15 @@ export function App() {
       <Announcer />
     </div>
   );
+}
+
+/** Containers without a channel: those of channels that were removed stay to be seen. */
+function Alone() {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => { // the person asked for it, so it gets the keyboard
+    box.current?.querySelector<HTMLElement>("[data-region]")?.focus();
+  }, []);
+  return <div className="centre-alone" ref={box}><ContainersPanel /></div>;
 }
 
 /** Says above the page that Loop does not answer, or does not accept the page's key. */

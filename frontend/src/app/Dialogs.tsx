@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../model/stores";
 import { RemoveDialog, RenameDialog } from "../features/channels/ChannelDialogs";
+import { ChoicesDialog } from "../features/channels/ChoicesDialog";
 import { WorktreeDialog } from "../features/channels/WorktreeDialog";
 import { Modal } from "../ui/Modal";
 import { Palette } from "../features/palette/Palette";
@@ -14,10 +15,11 @@ const loaders = {
   SettingsDialog: () => import("../features/settings/SettingsDialog").then((m) => m.SettingsDialog),
   FolderDialog: () => import("../features/folder/FolderDialog").then((m) => m.FolderDialog),
   DoctorDialog: () => import("../features/doctor/DoctorDialog").then((m) => m.DoctorDialog),
-  ContainersDialog: () => import("../features/containers/ContainersDialog").then((m) => m.ContainersDialog),
+  ShownFile: () => import("../features/terminals/FileView").then((m) => m.ShownFile),
   ImageDialog: () => import("../features/image/ImageDialog").then((m) => m.ImageDialog),
   SessionsDialog: () => import("../features/sessions/SessionsDialog").then((m) => m.SessionsDialog),
   RecordingsDialog: () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog),
+  ClaudeSetupDialog: () => import("../features/settings/ClaudeSetupDialog").then((m) => m.ClaudeSetupDialog),
   ShortcutsDialog: () => import("../features/palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
@@ -32,10 +34,11 @@ const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({
 const SettingsDialog = later(loaders.SettingsDialog);
 const FolderDialog = later(loaders.FolderDialog);
 const DoctorDialog = later(loaders.DoctorDialog);
-const ContainersDialog = later(loaders.ContainersDialog);
+const ShownFile = later(loaders.ShownFile);
 const ImageDialog = later(loaders.ImageDialog);
 const SessionsDialog = later(loaders.SessionsDialog);
 const RecordingsDialog = later(loaders.RecordingsDialog);
+const ClaudeSetupDialog = later(loaders.ClaudeSetupDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
@@ -60,10 +63,12 @@ export function Dialogs() {
         return <FolderDialog onClose={closeDialog} />;
       case "doctor":
         return <DoctorDialog onClose={closeDialog} />;
-      case "containers":
-        return <ContainersDialog onClose={closeDialog} />;
+      case "file":
+        return <ShownFile onClose={closeDialog} />;
       case "image":
         return <ImageDialog onClose={closeDialog} />;
+      case "setup":
+        return <ClaudeSetupDialog onClose={closeDialog} />;
       case "shortcuts":
         return <ShortcutsDialog onClose={closeDialog} />;
       case "worktree":
@@ -74,6 +79,8 @@ export function Dialogs() {
         return <RecordingsDialog onClose={closeDialog} />;
       case "rename":
         return channel ? <RenameDialog channel={channel} onClose={closeDialog} /> : null;
+      case "choices":
+        return channel ? <ChoicesDialog channel={channel} onClose={closeDialog} /> : null;
       case "remove":
         return channel ? <RemoveDialog channel={channel} onClose={closeDialog} /> : null;
       default:

@@ -4,6 +4,7 @@ import type { GateStatus } from "../api/types";
 import { clock } from "../model/clock";
 import { plural } from "../model/format";
 import { gateFace } from "../model/gate";
+import { withoutGate } from "../model/onhost";
 import { statusOf } from "../model/gate-rules";
 import { costsAt } from "../model/frame";
 import { connectionStore, frameStore, viewStore } from "../model/stores";
@@ -14,6 +15,7 @@ import { openDialog } from "../session/actions";
 import { nextNeed } from "../session/gate";
 import { useChannels } from "../session/useChannels";
 import { session } from "../session/session";
+import { HostItem } from "./HostItem";
 
 export function StatusBar() {
   const f = useStore(frameStore);
@@ -54,7 +56,6 @@ export function StatusBar() {
       )}
       <span className="grow" />
       {f.ready && <Today />}
-      {f.version && <span className="status-item muted">{f.version}</span>}
     </footer>
   );
 }
@@ -62,19 +63,23 @@ export function StatusBar() {
 const GATE_ICONS = { on: ShieldCheck, off: ShieldOff, unknown: ShieldQuestion, broken: ShieldAlert, record: ShieldOff, shadow: ShieldOff };
 const GATE_TONES = { on: "", off: "need", unknown: "need", broken: "fail", record: "need", shadow: "need" };
 
-/** Whether the gate holds in the selected channel, as it was probed last. */
+/** Whether the gate holds in the selected channel, as it was probed last, and whether there is a container at all. */
 function GateItem({ gate }: { gate: GateStatus | null }) {
   const channel = useStore(viewStore, (v) => v.selected);
   const at = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channel));
-  const { tone, text } = gateFace(statusOf(gate, at));
+  const shown = withoutGate(statusOf(gate, at), at);
+  const { tone, text } = gateFace(shown);
   const Icon = GATE_ICONS[tone];
-  const probed = Date.parse(gate?.probed ?? "");
+  const probed = Date.parse(shown?.probed ?? "");
   return (
-    <button type="button" className={`status-item ${GATE_TONES[tone]}`} onClick={() => openDialog("doctor")} title={gate?.why || "Run the checks"}>
-      <Icon size={13} aria-hidden />
-      {text}
-      {probed > 0 && <span className="tnum"> · probed {clock(probed)}</span>}
-    </button>
+    <>
+      {at?.on_host && <HostItem />}
+      <button type="button" className={`status-item ${GATE_TONES[tone]}`} onClick={() => openDialog("doctor")} title={shown?.why || "Run the checks"}>
+        <Icon size={13} aria-hidden />
+        {text}
+        {probed > 0 && <span className="tnum"> · probed {clock(probed)}</span>}
+      </button>
+    </>
   );
 }
 

@@ -10,6 +10,7 @@ import { openDialog, select, toggleSidebar } from "../session/actions";
 
 export function TopBar() {
   const selected = useStore(viewStore, (v) => v.selected);
+  const page = useStore(viewStore, (v) => v.page);
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
   const channels = useStore(frameStore, (f) => f.channels);
   const channel = channels.find((c) => c.channel_id === selected);
@@ -32,7 +33,7 @@ export function TopBar() {
             <ChevronRight size={13} aria-hidden />
           </>
         )}
-        <h1 className="ellipsis">{channel ? visible(channel.name) : "Welcome"}</h1>
+        <h1 className="ellipsis">{channel ? visible(channel.name) : page === "containers" ? "Containers" : "Welcome"}</h1>
       </div>
       <button type="button" className="searchbox" onClick={() => openDialog("palette")} aria-keyshortcuts="Control+Shift+P">
         <Search size={14} aria-hidden />

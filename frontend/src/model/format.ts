@@ -30,10 +30,10 @@ export function elapsed(ms: number): string {
   return m < 60 ? `${m} m` : `${Math.floor(m / 60)} h ${m % 60} m`;
 }
 
+/** Money with two digits; what is less than the least of these says so. */
 export function money(usd: number): string {
   if (!(usd > 0)) return "$0.00";
-  if (usd < 0.01) return `$${usd.toFixed(4)}`;
-  return `$${usd.toFixed(2)}`;
+  return usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`;
 }
 
 /** A number of tokens, rounded above 1000. */

@@ -148,9 +148,9 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
   }
 }
 
-function standing({ state, running_since, queued, questions, last_event_id, last_error }: ChannelView) {
+function standing({ state, running_since, queued, questions, last_event_id, last_error, on_host }: ChannelView) {
   return {
-    state, queued, last_event_id, ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
+    state, queued, last_event_id, ...(on_host && { on_host }), ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
   };
 }
 
@@ -201,7 +201,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
   } else if (s.state !== "queued" && ev.run_id) activeRuns[ch] = ev.run_id;
   const left = s.state === "queued" ? f : queue(f, { run_id: ev.run_id ?? "", channel_id: ch, state: s.state });
   return patch({ ...left, activeRuns, costs }, ch, (c) => {
-    const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0) };
+    const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0), ...(s.on_host && { on_host: true }) };
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
       if (next.queued > 0) next.state = "queued";
@@ -222,7 +222,7 @@ function patch(f: FrameState, id: ChannelID, change: (c: ChannelView) => Channel
 }
 
 /** state: the channel's own; for a folded row the strongest of its own and all hidden ones, and count of that state. */
-export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; state: ChannelState; count: number; queued: number; since: string | undefined; driven: boolean };
+export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; speaksFor: ChannelID[]; state: ChannelState; count: number; queued: number; since: string | undefined; driven: boolean };
 
 /** The strongest first: what waits for the person, then what went wrong, then what goes on. */
 const STRENGTH: ChannelState[] = ["needs_you", "failed", "working", "queued", "done", "idle"];
@@ -258,7 +258,7 @@ export function channelRows(channels: ChannelView[], closed: ReadonlySet<Channel
     const folded = kids.length > 0 && closed.has(c.channel_id);
     const said = folded ? gather(c) : [c];
     seen.add(c.channel_id);
-    out.push({ channel: c, depth, hasChildren: kids.length > 0, folded, ...strongest(said) });
+    out.push({ channel: c, depth, hasChildren: kids.length > 0, folded, speaksFor: said.map((x) => x.channel_id), ...strongest(said) });
     if (!folded) for (const k of kids) add(k, depth + 1);
   };
   for (const c of roots.sort((a, b) => a.name.localeCompare(b.name, "en", { sensitivity: "base" }))) add(c, 0);

@@ -209,6 +209,6 @@ it("splits prose without breaking lists, code or definitions", () => {
 it("words for time, money and models", () => {
   expect([40, 120, 41200, 98200, 3_600_000].map(duration)).toEqual(["<0.1 s", "0.1 s", "41 s", "1 m 38 s", "1 h"]);
   expect([900, 61_000, 3_660_000].map(elapsed)).toEqual(["0 s", "1 m", "1 h 1 m"]);
-  expect([0, 0.0042, 0.1834].map(money)).toEqual(["$0.00", "$0.0042", "$0.18"]);
+  expect([0, 0.0042, 0.1834].map(money)).toEqual(["$0.00", "< $0.01", "$0.18"]);
   expect(["claude-sonnet-4-5-20250929", "claude-opus-4-20250514", "loop-demo"].map(modelName)).toEqual(["Sonnet 4.5", "Opus 4", "loop-demo"]);
 });

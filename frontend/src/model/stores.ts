@@ -6,6 +6,7 @@ import type { FrameState } from "./frame";
 import { emptyFrame } from "./frame";
 import type { Outbox } from "./outbox";
 import type { RuleDraft } from "./rule-draft";
+import type { Seen } from "./seen";
 import type { TimelineState } from "./timeline/state";
 import { emptyTimeline } from "./timeline/state";
 
@@ -19,6 +20,7 @@ export type ConnectionStore = Connection & { snapshotFailure: Failure | null };
 
 export const connectionStore = createStore<ConnectionStore>(() => ({ state: "connecting", snapshotFailure: null }) as ConnectionStore);
 export const frameStore = createStore<FrameState>(() => emptyFrame);
+export const seenStore = createStore<{ seen: Seen }>(() => ({ seen: null }));
 export const outboxStore = createStore<{ letters: Outbox }>(() => ({ letters: [] }));
 
 /** Listeners that get every batch of events, after the stores have applied it. */
@@ -47,13 +49,14 @@ export function setTimeline(id: ChannelID, change: (t: TimelineState) => Timelin
   if (after !== before) timelinesStore.setState({ [id]: after });
 }
 
-export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "containers" | "image" | "rename" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings";
+export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "file" | "image" | "rename" | "choices" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings" | "setup";
 
 /** What can be done about what a message says. */
 export type ToastAction = { name: string; run(): void };
 
 export type ViewState = {
-  selected: ChannelID; // "" is the welcome page
+  selected: ChannelID; // "" is the welcome page, or what page says
+  page: "" | "containers"; // a panel that is shown alone, because there is no channel to show it in
   dialog: Dialog;
   dialogChannel: ChannelID;
   sidebarOpen: boolean;
@@ -79,8 +82,14 @@ export const stopStore = createStore<StopState>(() => ({ at: "", to: "", until: 
 /** A rule that another part of the page has begun, until the rules panel of that channel takes it into its editor. */
 export const begunRuleStore = createStore<{ channel: ChannelID; draft: RuleDraft | null }>(() => ({ channel: "", draft: null }));
 
+/** An address that the browser of a channel is to open, until its panel takes it. */
+export const browserVisitStore = createStore<{ channel: ChannelID; url: string }>(() => ({ channel: "", url: "" }));
+
+/** The file of this computer that the dialog “file” shows. */
+export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
+
 export const viewStore = createStore<ViewState>(() => ({
-  selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
+  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
 }));
 
 let toasts = 0;

@@ -31,8 +31,8 @@ export function costWords(u: Usage, demo: boolean): string {
   return u.cost_usd ? amount(u.cost_usd, u.cost_estimated) : "";
 }
 
-/** An amount of money. An estimate is marked as one. */
-export const amount = (usd: number, estimated = false): string => `${estimated ? "≈ " : ""}${money(usd)}`;
+/** An amount of money. An estimate is marked as one, unless only a bound is said. */
+export const amount = (usd: number, estimated = false): string => `${estimated && usd >= 0.01 ? "≈ " : ""}${money(usd)}`;
 
 export function usageFacts(u: Usage): string[] {
   const sum: Tokens = {};

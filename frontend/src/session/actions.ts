@@ -1,12 +1,15 @@
 // Actions that a person can take from anywhere. The palette, the shortcuts and the buttons share them.
 import type { ChannelID, PromptOptions } from "../api/types";
 import { toFailure } from "../api/failure";
-import { draftsStore, frameStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
+import { CONTAINERS_PANEL } from "../model/containers";
+import { focusGroup } from "../model/dock/layout";
+import { draftsStore, frameStore, shownFileStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
 import type { Dialog } from "../model/stores";
 import { channelRows } from "../model/frame";
 import { activeRun } from "../model/timeline/state";
 import { front } from "../ui/layer";
-import { revealTimeline } from "../dock/dock";
+import { openPanel, revealTimeline } from "../dock/dock";
+import { layoutOf } from "../dock/layouts";
 import { draftOf, setDraft } from "./drafts";
 import { saveChoice } from "../shell/memory";
 import { session } from "./session";
@@ -22,7 +25,7 @@ export function closeDialog() {
 }
 
 export function select(id: ChannelID) {
-  viewStore.setState({ selected: id });
+  viewStore.setState({ selected: id, page: "" });
   saveChoice("selected", id);
   if (!id) return;
   const t = timelineOf(timelinesStore.getState(), id);
@@ -87,6 +90,18 @@ export async function openDemo() {
   } catch (err) {
     toastFailure(err);
   }
+}
+
+/** Opens the panel of containers as a tab of its channel, in its full width, or alone where no channel is chosen. */
+export function openContainers() {
+  if (viewStore.getState().selected) openPanel({ kind: CONTAINERS_PANEL, data: null }, focusGroup(layoutOf(viewStore.getState().selected)).id);
+  else viewStore.setState({ page: "containers" });
+}
+
+/** Shows a line of a settings file in a dialog. */
+export function openFile(channel: ChannelID, path: string, line: number) {
+  shownFileStore.setState({ channel, path, line });
+  openDialog("file", channel);
 }
 
 /** Goes to a neighbour in the sidebar's order. */

@@ -4,6 +4,7 @@ import { makeApi } from "../api/calls";
 import { DENIED, OFFLINE, toFailure } from "../api/failure";
 import type { LoopEvent, Run, RunID } from "../api/types";
 import { applyEvents, fromSnapshot, hasGap } from "../model/frame";
+import { placedAs } from "../model/onhost";
 import * as outbox from "../model/outbox";
 import {
   announce, batchListeners, connectionStore, doctorStore, frameStore, outboxStore, setTimeline, timelineOf, timelinesStore, viewStore,
@@ -103,7 +104,10 @@ export function startSession(bridge: Bridge) {
 
   function deliver(batch: LoopEvent[]) {
     // The person edited the settings, or another page chose a theme.
-    if (batch.some((e) => e.type === "config.changed")) viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
+    if (batch.some((e) => e.type === "config.changed")) {
+      viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
+      void replaced();
+    }
     sessionsStore.setState((t) => applyTerminalEvents(t, batch));
     const by = new Map<string, LoopEvent[]>();
     for (const ev of batch) if (ev.channel_id) by.set(ev.channel_id, [...(by.get(ev.channel_id) ?? []), ev]);
@@ -116,6 +120,16 @@ export function startSession(bridge: Bridge) {
     }
     setLetters(outbox.settle(outboxStore.getState().letters, known));
     for (const f of batchListeners) f(batch);
+  }
+
+  /** Where a channel's runs work may be another place after the settings have changed. */
+  async function replaced() {
+    try {
+      const { channels } = await api.system.snapshot();
+      frameStore.setState((f) => ({ channels: placedAs(f.channels, channels ?? []) }));
+    } catch (err) {
+      connectionStore.setState({ snapshotFailure: toFailure(err) });
+    }
   }
 
   function heal(id: string) {

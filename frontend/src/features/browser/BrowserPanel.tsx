@@ -1,5 +1,6 @@
 import { Info, TriangleAlert, X } from "lucide-react";
 import type { FocusEvent } from "react";
+import { useEffect } from "react";
 import { useStore } from "zustand";
 import type { BrowserState } from "../../api/browser-messages";
 import type { ChannelID } from "../../api/types";
@@ -7,6 +8,7 @@ import { update } from "../../dock/layouts";
 import { arrive } from "../../dock/visit";
 import * as change from "../../model/dock/change";
 import type { PanelID } from "../../model/dock/layout";
+import { browserVisitStore } from "../../model/stores";
 import { IconButton } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { AddressBar } from "./AddressBar";
@@ -26,6 +28,13 @@ export function BrowserPanel({ channelId, id }: { channelId: ChannelID; id: Pane
   const state = useStore(pane.store, (s) => s.state);
   const error = useStore(pane.store, (s) => s.error);
   const running = state?.phase === "running";
+  const asked = useStore(browserVisitStore, (v) => (v.channel === channelId ? v.url : ""));
+  useEffect(() => { // another part of the page has asked for an address
+    if (!asked || !running) return;
+    browserVisitStore.setState({ channel: "", url: "" });
+    void pane.act("navigate", { url: asked });
+    pane.focusPage();
+  }, [asked, running, pane]);
   const enter = (e: FocusEvent<HTMLElement>) => {
     arrive(e);
     update(channelId, (l) => change.activate(l, id)); // commands mean the panel that has the keyboard

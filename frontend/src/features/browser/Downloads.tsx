@@ -1,6 +1,6 @@
 import { ArrowUp, CircleX, File, LoaderCircle } from "lucide-react";
 import type { BrowserDownload } from "../../api/browser-messages";
-import { byteSize } from "../../model/browser/byteSize";
+import { byteSize } from "../../model/byteSize";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";

@@ -2,7 +2,7 @@ import type { KeyboardEvent } from "react";
 import { useState } from "react";
 import { useStore } from "zustand";
 import type { BrowserRequest } from "../../api/browser-messages";
-import { byteSize } from "../../model/browser/byteSize";
+import { byteSize } from "../../model/byteSize";
 import { fineDuration } from "../../model/format";
 import { CopyButton } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";

@@ -1,4 +1,4 @@
-import { Copy, Ellipsis, GitBranch, History, MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
+import { Copy, Ellipsis, GitBranch, History, MessageSquarePlus, Pencil, SlidersHorizontal, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { ChannelView } from "../../api/types";
 import { visible } from "../../model/text";
@@ -40,6 +40,7 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
       <MenuItem icon={<History size={14} aria-hidden />} name="Conversations" onSelect={open("sessions")} />
       <MenuLine />
       <MenuItem icon={<Pencil size={14} aria-hidden />} name="Rename" hint="F2" onSelect={open("rename")} />
+      {channel.kind !== "demo" && <MenuItem icon={<SlidersHorizontal size={14} aria-hidden />} name="Model, agent and folders" onSelect={open("choices")} />}
       <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy folder path" onSelect={() => void copyText(channel.dir).then((ok) => toast(ok ? "Copied the folder's path." : NOT_COPIED))} />
       <MenuItem icon={<Trash2 size={14} aria-hidden />} name="Remove" hint="Del" danger onSelect={open("remove")} />
     </Menu>

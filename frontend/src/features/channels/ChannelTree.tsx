@@ -5,7 +5,8 @@ import { useStore } from "zustand";
 import type { ChannelView } from "../../api/types";
 import type { ChannelRow } from "../../model/frame";
 import { channelRows } from "../../model/frame";
-import { viewStore } from "../../model/stores";
+import { seenStore, viewStore } from "../../model/stores";
+import { unseenOf } from "../../model/seen";
 import { visible } from "../../model/text";
 import { StateWord } from "../../ui/StateWord";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
@@ -19,7 +20,9 @@ export function ChannelTree() {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [focused, setFocused] = useState("");
   const list = useRef<HTMLUListElement>(null);
+  const seen = useStore(seenStore, (s) => s.seen);
   const rows = useMemo(() => channelRows(channels, closed), [channels, closed]);
+  const news = useMemo(() => unseenOf(channels, seen), [channels, seen]);
   const at = Math.max(0, rows.findIndex((r) => r.channel.channel_id === (focused || selected)));
   const typeAhead = useTypeAhead(rows.map((r) => r.channel.name), at);
 
@@ -91,20 +94,20 @@ export function ChannelTree() {
     <ul className="side-list" role="tree" aria-label="Projects" ref={list} onKeyDown={onKey}
       onFocus={() => (inside.current = true)} onBlur={() => (inside.current = false)}>
       {rows.map((row, i) => (
-        <TreeRow key={row.channel.channel_id} row={row} selected={row.channel.channel_id === selected} tabbable={i === at}
+        <TreeRow key={row.channel.channel_id} row={row} selected={row.channel.channel_id === selected} news={row.speaksFor.some((id) => news.has(id))} tabbable={i === at}
           onFocus={() => setFocused(row.channel.channel_id)} onFold={() => fold(row, !row.folded)} />
       ))}
     </ul>
   );
 }
 
-type RowProps = { row: ChannelRow; selected: boolean; tabbable: boolean; onFocus(): void; onFold(): void };
+type RowProps = { row: ChannelRow; selected: boolean; news: boolean; tabbable: boolean; onFocus(): void; onFold(): void };
 
-function TreeRow({ row, selected, tabbable, onFocus, onFold }: RowProps) {
+function TreeRow({ row, selected, news, tabbable, onFocus, onFold }: RowProps) {
   const { channel: c, depth, hasChildren, folded } = row;
   const name = visible(c.name);
   return (
-    <li className={`row ${selected ? "selected" : ""} ${depth === 0 ? "root" : ""}`} role="none">
+    <li className={`row ${selected ? "selected" : ""} ${depth === 0 ? "root" : ""} ${news ? "row-news" : ""}`} role="none">
       <div
         role="treeitem"
         className="row-main"
@@ -123,6 +126,7 @@ function TreeRow({ row, selected, tabbable, onFocus, onFold }: RowProps) {
         <KindIcon channel={c} selected={selected} />
         <span className="row-name ellipsis">{name}</span>
         <StateWord state={row.state} driven={row.driven} count={row.count} queued={row.queued} {...(row.since ? { since: row.since } : {})} />
+        {news && <span className="row-dot"><span className="sr-only">new</span></span>}
       </div>
       <ChannelMenu channel={c} inTree />
     </li>

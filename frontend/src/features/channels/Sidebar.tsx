@@ -4,7 +4,7 @@ import { frameStore, viewStore } from "../../model/stores";
 import { IconButton } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
 import { StateWord } from "../../ui/StateWord";
-import { openDemo, openDialog, openFolder, select } from "../../session/actions";
+import { openContainers, openDemo, openFolder, select } from "../../session/actions";
 import { useChannels } from "../../session/useChannels";
 import { ChannelMenu } from "./ChannelMenu";
 import { ChannelTree } from "./ChannelTree";
@@ -15,6 +15,7 @@ export function Sidebar() {
   const ready = useStore(frameStore, (f) => f.ready);
   const selected = useStore(viewStore, (v) => v.selected);
   const demo = useChannels().find((c) => c.kind === "demo");
+  const alone = useStore(viewStore, (v) => v.page === "containers");
   const containers = useStore(frameStore, (f) => f.containers.length);
   return (
     <nav className="sidebar" aria-label="Channels" data-region="sidebar">
@@ -37,8 +38,8 @@ export function Sidebar() {
           </button>
           {demo && <ChannelMenu channel={demo} />}
         </li>
-        <li className="row">
-          <button type="button" className="row-main" onClick={() => openDialog("containers")}>
+        <li className={`row ${alone ? "selected" : ""}`}>
+          <button type="button" className="row-main" aria-current={alone ? "page" : undefined} onClick={openContainers}>
             <Boxes size={14} aria-hidden />
             <span className="row-name ellipsis">Containers</span>
             <span className="state tnum">{containers}</span>

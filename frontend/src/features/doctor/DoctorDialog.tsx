@@ -13,6 +13,7 @@ import { reportText } from "../../model/doctor";
 
 export function DoctorDialog({ onClose }: { onClose(): void }) {
   const { phase, report, failure } = useStore(doctorStore);
+  const version = useStore(frameStore, (f) => f.version);
   useEffect(() => {
     void session().doctor();
   }, []);
@@ -21,7 +22,7 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
   return (
     <Modal title="Checks" wide scrolls onClose={onClose} description="Everything that Loop needs on this computer, each tried for real" foot={
       <>
-        <span className="grow muted" role="status">{running ? "Each check performs the operation; this takes some seconds." : ""}</span>
+        <span className="grow muted" role="status">{running ? "Each check performs the operation; this takes some seconds." : version && `This is Loop ${version}.`}</span>
         <CopyButton look="" text={() => reportText(frameStore.getState(), checks)}>Copy this report</CopyButton>
         <Button look="primary" disabled={running} onClick={() => void session().doctor()}>
           <RefreshCw size={13} aria-hidden className={running ? "spin" : ""} />

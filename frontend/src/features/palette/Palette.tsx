@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -13,7 +13,7 @@ import { keys, MOD } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
-import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
+import { buildImage, closeDialog, focusPrompt, openContainers, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
 import { dockCommands } from "../../dock/commands";
 import { newThread } from "../../session/branches";
 import { nextNeed } from "../../session/gate";
@@ -63,6 +63,7 @@ export function Palette() {
               <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
               <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keys(MOD, "L")} onSelect={run(focusPrompt)} />
               <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
+              {current.kind !== "demo" && <Item icon={<SlidersHorizontal size={14} aria-hidden />} name="Model, agent and folders" onSelect={run(() => openDialog("choices", selected))} />}
               <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
             </Command.Group>
           )}
@@ -78,8 +79,9 @@ export function Palette() {
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
             <Item icon={<HeartPulse size={14} aria-hidden />} name="Run the checks" onSelect={run(() => openDialog("doctor"))} />
             <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
-            <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(() => openDialog("containers"))} />
+            {!current && <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(openContainers)} />}
             <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
+            <Item icon={<UserRoundCog size={14} aria-hidden />} name="Your Claude set-up" onSelect={run(() => openDialog("setup"))} />
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
             {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}

@@ -9,6 +9,7 @@ import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
+import { openDialog } from "../../session/actions";
 import { session } from "../../session/session";
 import type { Editing, Scope } from "./editing";
 import { FieldsPanel } from "./FieldsPanel";
@@ -75,6 +76,11 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
         <Tabs.Content value="general">
           <ModelAccess />
           <Look />
+          <section className="setting">
+            <h3>Your Claude set-up</h3>
+            <p className="hint first">Your own CLAUDE.md, skills, agents and settings come into containers only if you say so.</p>
+            <Button onClick={() => openDialog("setup")}>Show what there is…</Button>
+          </section>
           <section className="setting">
             <h3>Files</h3>
             <Problems view={view} />

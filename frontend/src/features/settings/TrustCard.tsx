@@ -12,7 +12,7 @@ import { session } from "../../session/session";
 type Props = { pending: SettingsPending; channel: string; onChange(view: SettingsView): void };
 
 /**
- * Asks about a project's file whose settings reach beyond its container. An approval is
+ * Asks about a project's file whose settings reach beyond its container, or about its image. An approval is
  * for exactly this text: after any change Loop asks again.
  */
 export function TrustCard({ pending, channel, onChange }: Props) {
@@ -20,6 +20,7 @@ export function TrustCard({ pending, channel, onChange }: Props) {
   const [later, setLater] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const fields = pending.fields ?? [];
+  const image = fields.length === 1 && fields[0] === "image";
   if (later) return null;
   const approve = () => {
     setBusy(true);
@@ -31,17 +32,25 @@ export function TrustCard({ pending, channel, onChange }: Props) {
   return (
     <section className="trust" aria-label="Settings that wait for approval">
       <h3>
-        <ShieldQuestion size={15} aria-hidden /> The project's settings want more than a project may have by itself
+        <ShieldQuestion size={15} aria-hidden />{" "}
+        {image ? "The project brings an image of its own" : "The project's settings want more than a project may have by itself"}
       </h3>
       <p>
-        An agent can write <span className="mono selectable">{visible(pending.path)}</span>. Until you approve it as it is, runs go without{" "}
-        {fields.map((f, i) => (
-          <span key={f}>
-            {i > 0 && ", "}
-            <span className="mono">{visible(f)}</span>
-          </span>
-        ))}
-        .
+        An agent can write <span className="mono selectable">{visible(pending.path)}</span>.{" "}
+        {image ? (
+          "Until you approve it, with all that its build gets, runs have the image that the settings name. The build runs as root, with a network and outside of the gate."
+        ) : (
+          <>
+            Until you approve it as it is, runs go without{" "}
+            {fields.map((f, i) => (
+              <span key={f}>
+                {i > 0 && ", "}
+                <span className="mono">{visible(f)}</span>
+              </span>
+            ))}
+            .
+          </>
+        )}
       </p>
       <Diff patch={pending.diff} name="What would be approved" />
       {failure && <FailureCard failure={failure} />}

@@ -1,8 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
 import type { FilePart, TerminalTarget } from "../../api/types";
 import type { FileRef } from "../../model/terminals/filelinks";
+import { shownFileStore } from "../../model/stores";
 import { cleanTitle } from "../../model/terminals/titles";
 import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
@@ -58,4 +60,11 @@ export function FileView({ file, channel, target, dir, onClose }: Props) {
       )}
     </Modal>
   );
+}
+
+/** A file of this computer that another part of the page asked for. */
+export function ShownFile({ onClose }: { onClose(): void }) {
+  const { channel, path, line } = useStore(shownFileStore);
+  const file = useMemo(() => ({ path, line, column: 0 }), [path, line]);
+  return <FileView file={file} channel={channel} target="host" dir="" onClose={onClose} />;
 }

@@ -26,7 +26,7 @@ import { terminalOptions } from "./options";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { useBestRenderer } from "./renderer";
 import { ScrollKeeper } from "./scroll";
-import { onThemeChange, terminalTheme, toldColors } from "./theme";
+import { loadSymbols, onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
 const NOTE_PX = 320; // the width of the hint below a link
@@ -132,8 +132,8 @@ export class TerminalPane {
   /** Opens the terminal once its font is loaded: cells measured with another font would give a wrong size. */
   private async open() {
     const { host, settings } = this.o;
-    const font = document.fonts.load(`${settings.fontSize}px "JetBrains Mono Variable"`);
-    await Promise.race([font, new Promise((r) => setTimeout(r, 300))]).catch(() => undefined); // after that the fallback font will do
+    const fonts = Promise.all([document.fonts.load(`${settings.fontSize}px "JetBrains Mono Variable"`), loadSymbols(settings.fontSize)]);
+    await Promise.race([fonts, new Promise((r) => setTimeout(r, 300))]).catch(() => undefined); // after that the fallback font will do
     if (this.gone) return;
     const mark = (e: FocusEvent) => {
       if (e.target !== this.term.textarea) return;

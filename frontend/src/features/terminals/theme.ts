@@ -43,8 +43,11 @@ export function onThemeChange(f: () => void): () => void {
   return () => o.disconnect();
 }
 
+/** Loads the fonts of symbols. A glyph that is drawn before its font is there stays as it was drawn. */
+export const loadSymbols = (size: number): Promise<unknown> => document.fonts.load(`${size}px "Loop Symbols"`, "⏵⎿");
+
 /** The list of fonts: the person's own, the bundled one, then fonts for the characters that it lacks. */
 export function fontStack(own: string): string {
   const clean = own.replace(/[;{}<>]/g, "").trim();
-  return [clean, '"JetBrains Mono Variable"', '"JetBrains Mono"', '"Symbols Nerd Font Mono"', '"Noto Sans Mono CJK SC"', '"Sarasa Mono SC"', "ui-monospace", "monospace"].filter(Boolean).join(", ");
+  return [clean, '"JetBrains Mono Variable"', '"JetBrains Mono"', '"Symbols Nerd Font Mono"', '"Noto Sans Mono CJK SC"', '"Sarasa Mono SC"', "ui-monospace", '"Loop Symbols"', "monospace"].filter(Boolean).join(", ");
 }

@@ -1,26 +1,11 @@
-import { memo, useEffect, useState } from "react";
+import { memo } from "react";
 import { CopyIcon } from "../../ui/CopyButton";
-import { highlight } from "./highlight";
-import type { Token } from "./highlight";
+import { useHighlight } from "../../ui/useHighlight";
 
 const SETTLE_MS = 120; // code that streams in is coloured once it has paused for so long
 
 export const CodeBlock = memo(function CodeBlock({ code, lang }: { code: string; lang: string }) {
-  const [done, setDone] = useState<{ code: string; lines: Token[][] } | null>(null);
-  useEffect(() => {
-    if (!lang) return;
-    let stale = false;
-    const t = setTimeout(() => {
-      void highlight(code, lang).then((lines) => {
-        if (!stale && lines) setDone({ code, lines });
-      });
-    }, SETTLE_MS);
-    return () => {
-      stale = true;
-      clearTimeout(t);
-    };
-  }, [code, lang]);
-  const lines = done?.code === code ? done.lines : null;
+  const lines = useHighlight(code, lang, SETTLE_MS);
   return (
     <figure className="code">
       <figcaption>

@@ -1,41 +1,82 @@
-import { useState } from "react";
+import { ListCollapse, UnfoldVertical } from "lucide-react";
+import type { CSSProperties } from "react";
+import { memo, useMemo, useState } from "react";
 import { plural } from "../../model/format";
+import type { Look, Piece } from "../../model/timeline/ansi";
+import { outputText, outputView } from "../../model/timeline/output";
+import { Kbd } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";
+import "./output.css";
 
-const FOLD_LINES = 12;
-const FOLD_CHARS = 2400; // characters; even a few lines can be long
+type Props = { text: string; name: string; error?: boolean; truncated?: boolean };
 
-/** Monospaced text. A long one shows its first twelve lines until the person unfolds it. */
-export function Output({ text, name, error, truncated }: { text: string; name: string; error?: boolean; truncated?: boolean }) {
+/** Monospaced text with a terminal's colours. A long one shows its first and last lines until the person wants all. */
+export function Output({ text, name, error, truncated }: Props) {
   const [all, setAll] = useState(false);
-  const body = text.replace(/\n+$/, "");
-  const lines = body.split("\n");
-  const long = lines.length > FOLD_LINES + 2 || body.length > FOLD_CHARS * 1.5;
-  const shown = long && !all ? lines.slice(0, FOLD_LINES).join("\n").slice(0, FOLD_CHARS) : body;
+  const lines = useMemo(() => outputText(text), [text]);
+  const v = outputView(lines, all);
+  const empty = text.trim() === "";
   return (
-    <figure className={`output ${error ? "error" : ""}`}>
-      <figcaption>
-        <span className="ellipsis">{name}</span>
-        {body && <CopyIcon text={text} name={`Copy ${name.toLowerCase()}`} />}
-      </figcaption>
-      {body ? (
-        <pre className="selectable">
-          <SafeText text={shown} />
-        </pre>
-      ) : (
-        <p className="body-note">Nothing was printed.</p>
-      )}
-      {(long || truncated) && (
-        <div className="output-foot">
-          {long && (
-            <button type="button" className="link small" aria-expanded={all} onClick={() => setAll(!all)}>
-              {all ? "Show less" : `Show all ${plural(lines.length, "line")}`}
-            </button>
-          )}
-          {truncated && (!long || all) && <span className="muted">Cut here: the rest was not kept.</span>}
-        </div>
-      )}
+    <figure className={`output ${error ? "error" : ""}`} aria-label={name}>
+      {!empty && <span className="output-copy"><CopyIcon text={text} name={`Copy ${name.toLowerCase()}`} /></span>}
+      {empty ? <p className="body-note">Nothing was printed.</p> : <Lines lines={v.head} />}
+      {v.hidden > 0 && !all && <More does={`${v.hidden.toLocaleString("en")} more lines`} act="show all" onClick={() => setAll(true)} />}
+      {v.hidden > 0 && all && <p className="output-left">{plural(v.hidden, "line")} left out here. Copying takes them all.</p>}
+      {v.tail.length > 0 && <Lines lines={v.tail} />}
+      {v.folds && v.hidden === 0 && !all && <More does="Long lines are cut" act="show all" onClick={() => setAll(true)} />}
+      {v.folds && all && <More does="" act="show less" onClick={() => setAll(false)} less />}
+      {truncated && <p className="output-left">Cut here: the rest was not kept.</p>}
     </figure>
   );
+}
+
+/** The row that stands for hidden lines. The key “a” on the item presses it. */
+export function More({ does, act, onClick, less = false }: { does: string; act: string; onClick(): void; less?: boolean }) {
+  const Icon = less ? ListCollapse : UnfoldVertical;
+  return (
+    <button type="button" className="output-more" data-more aria-expanded={less} onClick={onClick}>
+      <Icon size={13} aria-hidden />
+      {does && <span>{does}</span>}
+      <span className="output-act"><span className="output-key"><Kbd>a</Kbd></span> {act}</span>
+    </button>
+  );
+}
+
+const Lines = memo(function Lines({ lines }: { lines: Piece[][] }) {
+  return (
+    <pre className="selectable">
+      {lines.map((l, i) => (
+        <span key={i}>
+          {l.map((p, j) => <Part key={j} piece={p} />)}
+          {i < lines.length - 1 ? "\n" : ""}
+        </span>
+      ))}
+    </pre>
+  );
+});
+
+function Part({ piece }: { piece: Piece }) {
+  const style = styleOf(piece.look);
+  return style ? <span style={style}><SafeText text={piece.text} /></span> : <SafeText text={piece.text} />;
+}
+
+// Black on the dark page would be hidden text, so it is grey.
+const ink = (n: number) => (n === 0 ? "var(--ansi-8)" : `var(--ansi-${n})`);
+
+function styleOf(l: Look): CSSProperties | undefined {
+  if (l.fg < 0 && l.bg < 0 && !l.bold && !l.dim && !l.italic && !l.underline && !l.inverse) return undefined;
+  const style: CSSProperties = {};
+  if (l.inverse) {
+    style.color = "var(--bg-2)";
+    style.background = l.fg < 0 ? "var(--fg-2)" : ink(l.fg);
+  } else {
+    if (l.fg >= 0) style.color = ink(l.fg);
+    else if (l.dim) style.color = "var(--fg-3)";
+    if (l.bg >= 0) style.background = `color-mix(in srgb, ${ink(l.bg)} 16%, transparent)`;
+  }
+  if (l.bold) style.fontWeight = 700;
+  if (l.italic) style.fontStyle = "italic";
+  if (l.underline) style.textDecoration = "underline";
+  return style;
 }

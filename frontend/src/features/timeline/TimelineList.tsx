@@ -1,6 +1,6 @@
 import { useVirtualizer, defaultRangeExtractor } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import type { KeyboardEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
@@ -17,6 +17,7 @@ import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { session } from "../../session/session";
+import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
@@ -33,11 +34,12 @@ type Props = { channelId: ChannelID; filter: Filter; onClearFilter(): void };
 export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
-  const items = useMemo(() => shownItems(t).filter((it) => passes(it, filter)), [t, filter]);
+  const passed = useMemo(() => shownItems(t).filter((it) => passes(it, filter)), [t, filter]);
   const run = useMemo(() => activeRun(t), [t]);
   const scroller = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<Record<string, boolean>>({});
   const [current, setCurrent] = useState("");
+  const { rows: items, inside, settle } = useReads(passed, open, current);
   const found = items.findIndex((it) => it.key === current);
   const at = found >= 0 ? found : items.length - 1;
 
@@ -61,6 +63,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   });
   const total = virt.getTotalSize();
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
+  useEffect(() => settle(following), [settle, following]);
 
   useReveal(items, t.phase === "ready", scroller, (index, key) => {
     pause();
@@ -126,6 +129,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
+      a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
@@ -135,16 +139,24 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     f();
   }
 
+  // The pressed row of hidden lines goes away, so the item keeps the keyboard, and what is read its place.
+  function onMore(e: MouseEvent) {
+    const more = (e.target as HTMLElement).closest("[data-more]");
+    if (!more) return;
+    pause();
+    more.closest("article")?.focus({ preventScroll: true });
+  }
+
   return (
     <>
-      <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); }} onKeyDown={onKey} data-region="timeline" data-following={following}>
+      <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); }} onKeyDown={onKey} onClickCapture={onMore} data-region="timeline" data-following={following}>
         <div role="feed" aria-label="Timeline items" aria-busy={t.loadingOlder || Boolean(run)} className="sizer" style={{ height: total }}>
           {virt.getVirtualItems().map((v) => {
             const it = items[v.index];
             return (
               <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
                 {it ? (
-                  <article className={`item column ${it.kind} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
+                  <article className={`item column ${it.kind} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""} ${inside.has(it.key) ? "inside" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
                     aria-label={itemLabel(it)} onFocus={(e) => (e.target === e.currentTarget || it.kind === "gate") && setCurrent(it.key)}>
                     <ErrorBoundary what="Item">
                       <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />

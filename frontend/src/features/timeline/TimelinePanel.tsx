@@ -11,6 +11,7 @@ import { TimelineList } from "./TimelineList";
 import { TimelineSkeleton } from "./TimelineSkeleton";
 import { filtersStore, setFilter } from "./TimelineTools";
 import "./timeline.css";
+import "./narrow.css";
 
 /** The panel of a channel's timeline, with its prompt box. */
 export function TimelinePanel({ channelId }: { channelId: ChannelID }) {

@@ -9,6 +9,7 @@ import { visibleLine } from "../../model/gate-text";
 import { footageStore } from "../../model/footage";
 import { byWords, decidedLine } from "../../model/timeline/decided";
 import type { EndItem, GateItem, Item, NoticeItem } from "../../model/timeline/items";
+import { readsWords } from "../../model/timeline/reads";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
 import { attemptWords, questionWords } from "./rows/RunRows";
@@ -29,6 +30,8 @@ export function itemText(it: Item): string {
       const patches = (it.result?.files ?? []).map((f) => f.patch).filter(Boolean);
       return [head, stripColour(it.result?.output ?? ""), ...patches].filter(Boolean).join("\n");
     }
+    case "reads":
+      return it.items.map(itemText).join("\n\n");
     case "start":
       return it.steps.map((s) => `${clock(s.at)} ${s.step}`).join("\n");
     case "end":
@@ -100,6 +103,10 @@ export function itemLabel(it: Item): string {
     case "tool": {
       const v = describeTool(it, "", footageStore.getState()[it.runId]?.calls[it.useId]);
       return visible(`${v.verb} ${v.object} ${v.mark.text}`.trim().slice(0, 200));
+    }
+    case "reads": {
+      const w = readsWords(it, "");
+      return visible([w.verb, w.searched].filter(Boolean).join(" "));
     }
     case "start":
       return "Start of the run";

@@ -14,6 +14,11 @@ function focusItem(within: HTMLElement | null, index: number, left = FRAMES) {
   else if (left > 0) requestAnimationFrame(() => focusItem(within, index, left - 1));
 }
 
+/** Whether an item is meant, or a folded run that it is in. */
+function isAt(it: Item, id: string): boolean {
+  return it.key === id || (it.kind === "tool" && `tool ${it.useId}` === id) || (it.kind === "reads" && it.items.some((x) => isAt(x, id)));
+}
+
 /**
  * Shows the card of a held call when the person goes to it, and gives it the keyboard. The
  * list draws what is in sight only, so it is told first. A card that is on no loaded page is
@@ -24,7 +29,7 @@ export function useReveal(items: Item[], ready: boolean, scroller: RefObject<HTM
   useEffect(() => {
     const id = wanted && ready ? takeStop("timeline") : "";
     if (!id) return;
-    const item = items.findIndex((it) => it.key === id || (it.kind === "tool" && `tool ${it.useId}` === id));
+    const item = items.findIndex((it) => isAt(it, id));
     if (item >= 0) { // not a card: the item itself
       show(item, items[item]?.key ?? "");
       focusItem(scroller.current, item);

@@ -8,6 +8,7 @@ export function isFoldable(it: Item): boolean {
     case "tool":
     case "thinking":
     case "raw":
+    case "reads":
     case "decided":
       return true;
     case "activity":

@@ -37,7 +37,10 @@ export type Todo = { text: string; state: string };
 export type TodosItem = Base & { kind: "todos"; todos: Todo[] };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | RawItem;
+/** A run of reads and searches in one row. It is made for the page's list only (reads.ts). */
+export type ReadsItem = Base & { kind: "reads"; parentId: string; items: ToolItem[] };
+
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RawItem;
 
 /** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };

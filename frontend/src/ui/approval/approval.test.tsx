@@ -2,7 +2,7 @@
 import "../../test/browser";
 import type { ReactElement } from "react";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Approval, ApprovalOffer } from "../../api/types";
 import { ApprovalBanner } from "./ApprovalBanner";
 import { ApprovalCard } from "./ApprovalCard";
@@ -20,11 +20,15 @@ const approval = (more: Partial<Approval> = {}): Approval => ({
 });
 const card = (more: Partial<Approval> = {}) => words(<ApprovalCard a={approval(more)} nth={1} of={3} act={act} />);
 
+// The clock stands still, as a machine may between a deadline and the card that counts down to it.
+beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+afterAll(() => void vi.useRealTimers());
+
 describe("the card of a held call", () => {
   it("says who, what, why and how long, in the order of its buttons: deny, allow once", () => {
     const said = card({ consequence: "changes Git everywhere" });
     for (const part of ["Write to a start-up file", "1 of 3", "/home/ana/|", ".gitconfig", "claude|", "git config x y", "the default is to ask", "changes Git everywhere", "+5 min"]) expect(said).toContain(part);
-    expect(said).toMatch(/denied in 4:(09|10|11)/);
+    expect(said).toContain("denied in 4:10");
     expect(said.indexOf("Deny |Esc")).toBeLessThan(said.indexOf("Allow once |Ctrl ↵"));
   });
   it("waits for the person where it has no time", () => {

@@ -29,16 +29,18 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
   }
   if (image?.state === "building") {
     return (
-      <Line icon={<Box size={14} aria-hidden />} tone="work" text={`The agent image is being built${image.progress ? `, ${Math.round(image.progress * 100)} %` : ""}.`} more="A prompt waits for it.">
+      <Line icon={<Box size={14} aria-hidden />} tone="work" text={`${image.ref.startsWith("loop-project-") ? "A project's own image" : "The agent image"} is being built${image.progress ? `, ${Math.round(image.progress * 100)} %` : ""}.`} more="A prompt waits for it.">
         <Button look="small" onClick={() => openDialog("image")}>Show</Button>
       </Line>
     );
   }
   if (trust) {
     const n = trust.fields?.length ?? 0;
+    const [one = "one of them"] = trust.fields ?? [];
+    const own = n === 1 && one === "image";
     return (
-      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text="This project's settings are not approved." more={`The last run went without ${n === 1 ? (trust.fields?.[0] ?? "one of them") : `${n} of them`}.`}>
-        <Button look="small" onClick={() => openDialog("settings", channelId)}>Look at them</Button>
+      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={own ? "This project's own image is not approved." : "This project's settings are not approved."} more={`The last run went without ${own ? "it" : n === 1 ? one : `${n} of them`}.`}>
+        <Button look="small" onClick={() => openDialog("settings", channelId)}>{own ? "Look at it" : "Look at them"}</Button>
       </Line>
     );
   }
@@ -59,7 +61,7 @@ export function Line({ icon, tone, text, more, children }: LineProps) {
     <div className={`banner ${tone}`}>
       {icon}
       <p>
-        <strong>{text}</strong> {more}
+        {text && <strong>{text}</strong>} {more}
       </p>
       {children}
     </div>

@@ -24,10 +24,13 @@ import { AnswerFirst } from "./AnswerFirst";
 import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
 import { HeldCalls } from "./HeldCalls";
+import { MentionList } from "./MentionList";
 import { QueueList } from "./QueueList";
 import { References } from "./References";
+import { SetupLine } from "./SetupLine";
 import { SendOptions } from "./SendOptions";
 import { useGrowing } from "./useGrowing";
+import { useMention } from "./useMention";
 import "./prompt.css";
 
 const HISTORY = 50; // prompts of this channel within reach of the arrow keys
@@ -59,6 +62,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     if (value.trim()) warm(channelId);
     change(value);
   };
+
+  const { mention, onKey: mentionKey, look, leave } = useMention(channelId, box, text, change);
 
   useGrowing(box, text);
 
@@ -109,7 +114,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   }
 
   function onKey(e: KeyboardEvent<HTMLTextAreaElement>) {
-    if (composing(e)) return;
+    if (composing(e) || mentionKey(e)) return;
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
       submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
@@ -129,11 +134,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     <div className="composer">
       <div className="column">
       <Banner channelId={channelId} />
+      <SetupLine channelId={channelId} />
       <HeldCalls channelId={channelId} />
       <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(letter) => { takeBack(letter); box.current?.focus(); }} />
       <AnswerFirst key={channelId} channelId={channelId} />
       <Attaching channelId={channelId} />
+      {mention && <MentionList mention={mention} />}
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <References channelId={channelId} text={text} onRemove={(words) => { change(withoutReference(text, words)); box.current?.focus(); }} />
         <textarea
@@ -144,7 +151,12 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           placeholder={busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
           aria-label="Prompt"
           spellCheck
-          onChange={(e) => { history.current.at = -1; type(e.target.value); }}
+          onChange={(e) => { history.current.at = -1; type(e.target.value); look(); }}
+          onSelect={look}
+          onBlur={leave}
+          aria-autocomplete="list"
+          aria-controls={mention?.found?.files.length ? mention.id : undefined}
+          aria-activedescendant={mention?.found?.files.length ? `${mention.id}-${mention.active}` : undefined}
           onKeyDown={onKey}
           onPaste={onPaste}
         />

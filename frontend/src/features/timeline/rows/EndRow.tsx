@@ -11,6 +11,8 @@ import { viewStore } from "../../../model/stores";
 import { exact } from "../../../model/clock";
 import { endFacts, endWord, isDemo } from "../itemText";
 import type { RowProps } from "./props";
+import { buildable } from "../../../model/sandboxImage";
+import { SandboxBuild } from "./SandboxBuild";
 import { UsageTable } from "./UsageTable";
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
@@ -54,6 +56,7 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
     <>
       <div className="main">
         <FailureCard failure={failure} quiet={s.state === "interrupted"}>
+          {buildable(failure.code) && <SandboxBuild kind={buildable(failure.code)} />}
           <Again runId={item.runId} word="Retry" />
           <PlayBack runId={item.runId} />
         </FailureCard>

@@ -16,6 +16,7 @@ import { EndRow } from "./EndRow";
 import { GateRow } from "./GateRow";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
+import { ReadsRow } from "./ReadsRow";
 import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
 import { StartRow } from "./StartRow";
 import { ThinkingRow } from "./ThinkingRow";
@@ -42,23 +43,32 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
             {item.cut && <CutOff />}
             {item.uuid && <ForkHere uuid={item.uuid} />}
           </div>
-          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />
+          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} took={item.took} />
         </>
       );
     case "thinking":
       return (
         <>
           <ThinkingRow item={item} open={open} onToggle={onToggle} />
-          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />
+          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} took={item.took} />
         </>
       );
     case "tool":
       return (
         <>
           {isBrowserTool(item.name) ? <BrowserRow item={item} open={open} onToggle={onToggle} dir={dir} /> : <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />}
-          <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} />
+          <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} took={item.endedAt - item.at} />
         </>
       );
+    case "reads": {
+      const took = Math.max(0, ...item.items.map((t) => t.endedAt)) - item.at;
+      return (
+        <>
+          <ReadsRow item={item} open={open} onToggle={onToggle} dir={dir} />
+          <Gutter at={item.at} text={quietDuration(Math.max(0, took))} took={took} />
+        </>
+      );
+    }
     case "notice":
       return (
         <>
@@ -77,7 +87,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <StartRow item={item} open={open} onToggle={onToggle} />
-          <Gutter at={item.at} text={item.readyAt ? quietDuration(item.readyAt - item.at) : ""} />
+          <Gutter at={item.at} text={item.readyAt ? quietDuration(item.readyAt - item.at) : ""} took={item.readyAt - item.at} />
         </>
       );
     case "end":
@@ -136,9 +146,12 @@ function ForkHere({ uuid }: { uuid: string }) {
   );
 }
 
-export function Gutter({ at, text }: { at: number; text: string }) {
+const QUICK_MS = 10_000; // a narrow timeline leaves shorter times out
+
+/** took: how long the item took, where the text says it. */
+export function Gutter({ at, text, took = QUICK_MS }: { at: number; text: string; took?: number }) {
   return (
-    <span className="gutter tnum" title={exact(at)}>
+    <span className={`gutter tnum ${took < QUICK_MS ? "timeline-quick" : ""}`} title={exact(at)}>
       {visible(text)}
     </span>
   );

@@ -24,7 +24,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
         <Icon size={14} aria-hidden />
         <span className="verb">{v.verb}</span>
         <span className={`object ellipsis ${isChore(item) ? "prose-object" : "mono"}`}>
-          <SafeText text={v.object} />
+          {PATHS.has(v.icon) ? <Path path={v.object} /> : <SafeText text={v.object} />}
         </span>
         {v.note && (
           <span className="note ellipsis">
@@ -40,6 +40,19 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
       </button>
       {open && <ToolBody item={item} dir={dir} />}
     </div>
+  );
+}
+
+const PATHS = new Set<ToolIcon>(["read", "edit", "create"]);
+
+/** A path, of which a narrow timeline has the file first. */
+function Path({ path }: { path: string }) {
+  const cut = path.lastIndexOf("/");
+  return (
+    <>
+      <span className="timeline-whole"><SafeText text={path} /></span>
+      <span className="timeline-short"><SafeText text={path.slice(cut + 1)} /> {cut > 0 && <span className="timeline-folder"><SafeText text={path.slice(0, cut)} /></span>}</span>
+    </>
   );
 }
 

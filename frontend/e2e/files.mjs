@@ -1,0 +1,101 @@
+// The files of the container in their panel.
+import { clean, CONTRAST } from "./clean.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
+
+const panel = (page) => page.getByRole("region", { name: "Files of the container" });
+const tree = (page) => panel(page).getByRole("tree", { name: "Files" });
+const names = (page) => tree(page).getByRole("treeitem").evaluateAll((all) => all.map((el) => `${"  ".repeat(el.ariaLevel - 1)}${el.querySelector(".ellipsis").textContent}`));
+const chosen = (page) => tree(page).locator("[aria-selected=true]").locator(".ellipsis").textContent();
+
+async function open(page, name = "api-server") {
+  await page.getByRole("treeitem", { name }).click();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("files of the container");
+  await page.keyboard.press("Enter");
+  await tree(page).waitFor();
+  await until("the tree has the keyboard by itself", () => page.evaluate(() => document.activeElement?.matches(".files-tree")));
+}
+
+test("files: walked by the keyboard, folders first, with a look into each file", { size: [1500, 900], quietErrors: true }, async (page, mock) => {
+  await open(page);
+  await tree(page).getByText("README.md").waitFor();
+  equal((await names(page)).slice(0, 6), [".loop, folder", "cmd, folder", "docs, folder", "empty, folder", "latest → cmd, a link", "logo.png"]);
+  ok((await names(page)).some((n) => n.includes("RLO")), "a character that hides is named");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await tree(page).getByText("main.go").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await becomes(() => chosen(page), "main.go");
+  const preview = panel(page).getByRole("group", { name: "Content of main.go" });
+  await preview.getByText("ListenAndServe").waitFor();
+  await until("it has colours", () => preview.evaluate((el) => el.querySelectorAll("li span[style]").length > 10));
+  await clean(page, "the files", { looks: CONTRAST });
+  await page.keyboard.press("Enter");
+  await until("the content has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".files-text")));
+  await page.keyboard.press("Escape");
+  await until("the tree has it back", () => page.evaluate(() => document.activeElement?.matches(".files-tree")));
+  await page.keyboard.press("ArrowLeft");
+  await becomes(() => chosen(page), "cmd, folder");
+  await page.keyboard.press("ArrowLeft");
+  await tree(page).getByText("main.go").waitFor({ state: "detached" });
+
+  // Typing finds a name; a picture is shown, and what is no file says so.
+  await page.keyboard.insertText("logo");
+  await page.keyboard.type("lo");
+  await becomes(() => chosen(page), "logo.png");
+  await panel(page).getByText("2 × 2").waitFor();
+  await tree(page).getByText("pipe").click();
+  await panel(page).getByText("is no ordinary file").waitFor();
+  await panel(page).getByRole("button", { name: "Try again" }).waitFor();
+
+  // The filter looks into the open folders.
+  await tree(page).focus();
+  await page.keyboard.press("/");
+  await page.keyboard.insertText("server");
+  await becomes(() => names(page), ["server9.go", "server10.go"]);
+  await page.keyboard.insertText("zzz");
+  await panel(page).getByRole("button", { name: "Show all" }).click();
+  await tree(page).getByText("README.md").click();
+  await panel(page).getByText("Serves **requests**.").waitFor();
+  await panel(page).getByRole("button", { name: "Put into the prompt" }).click();
+  await becomes(() => page.getByRole("textbox", { name: /prompt/i }).first().inputValue(), "/home/ana/src/api-server/README.md ");
+  ok(mock.files.reads.length < 12, "walking reads what it stops at");
+});
+
+test("files: a folder by its path, the one above, and what cannot be read", { size: [1500, 900], quietErrors: true }, async (page, mock) => {
+  await open(page);
+  const field = panel(page).getByRole("textbox", { name: "Folder" });
+  await becomes(() => field.inputValue(), "/home/ana/src/api-server");
+  await tree(page).focus();
+  await page.keyboard.press("Backspace");
+  await becomes(() => field.inputValue(), "/home/ana/src");
+  await field.fill("/etc");
+  await page.keyboard.press("Enter");
+  await tree(page).getByText("os-release").click();
+  await panel(page).getByText("In the container alone.").waitFor();
+  await field.fill("/nowhere");
+  await page.keyboard.press("Enter");
+  await panel(page).getByText("“/nowhere” is not there.").waitFor();
+  await clean(page, "a folder that is not there");
+  await panel(page).getByRole("button", { name: "To the agents’ folder" }).click();
+  await tree(page).getByText("README.md").waitFor();
+  await tree(page).getByText("empty").click();
+  await tree(page).getByText("Nothing is in this folder.").waitFor();
+
+  // What an agent changed comes by itself.
+  mock.files.tree["home/ana/src/api-server"].push("fresh.txt");
+  mock.files.tree["home/ana/src/api-server/fresh.txt"] = "new\n";
+  mock.world.emit("tool.result", mock.channel("api-server").channel_id, "", { tool_use_id: "x" });
+  await tree(page).getByText("fresh.txt").waitFor();
+});
+
+test("files: in a narrow panel the file stands in front of the list", { size: [1400, 800] }, async (page) => {
+  await open(page);
+  await page.setViewportSize({ width: 400, height: 800 });
+  await tree(page).getByText("README.md").click();
+  await panel(page).getByText("Serves **requests**.").waitFor();
+  ok(await tree(page).isHidden(), "the list is behind it");
+  await panel(page).getByRole("button", { name: "Back to the list" }).click();
+  await tree(page).getByText("README.md").waitFor();
+});

@@ -1,0 +1,23 @@
+import { useEffect } from "react";
+import { useStore } from "zustand";
+import { frameStore, viewStore } from "../model/stores";
+import { look, recallSeen } from "../session/seen";
+import { recallListeners } from "../shell/memory";
+
+/** Looks at the chosen channel whenever something changes, or the person comes back to the window. */
+export function useSeen() {
+  const channels = useStore(frameStore, (f) => f.channels);
+  const selected = useStore(viewStore, (v) => v.selected);
+  useEffect(() => {
+    recallSeen();
+    recallListeners.add(recallSeen);
+    window.addEventListener("focus", look);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      recallListeners.delete(recallSeen);
+      window.removeEventListener("focus", look);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, []);
+  useEffect(look, [channels, selected]);
+}

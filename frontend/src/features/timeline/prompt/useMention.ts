@@ -1,0 +1,104 @@
+import type { KeyboardEvent, RefObject } from "react";
+import { useEffect, useId, useState } from "react";
+import type { FileMatch, FileMatches } from "../../../api/contract.gen";
+import { toFailure } from "../../../api/failure";
+import type { ChannelID, Failure } from "../../../api/types";
+import { mentionAt, withMention } from "../../../model/mention";
+import { session } from "../../../session/session";
+
+const MOST = 20;
+
+interface Found extends FileMatches {
+  files: FileMatch[];
+}
+
+export interface Mention {
+  id: string; // of the list; an option's has its number behind it
+  query: string;
+  found: Found | null; // null: not yet
+  fault: string;
+  active: number;
+  choose(i: number, enter?: boolean): void;
+  point(i: number): void;
+}
+
+const sentence = (f: Failure) => `${f.cause} ${f.remedy}`;
+
+/** The file that is being named in a prompt box, with what it could be. */
+export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElement | null>, text: string, change: (text: string) => void) {
+  const id = useId();
+  const [caret, setCaret] = useState(-1); // -1: the box is not in use
+  const [left, setLeft] = useState(-1); // the @ whose list the person closed
+  const [found, setFound] = useState<Found | null>(null);
+  const [asked, setAsked] = useState<string | null>(null); // what found is the answer to
+  const [wish, setWish] = useState<{ query: string; enter: boolean } | null>(null); // the key that came before its list
+  const [fault, setFault] = useState("");
+  const [active, setActive] = useState(0);
+  const typed = caret < 0 ? null : mentionAt(text, caret);
+  const open = typed !== null && typed.from !== left;
+  const query = open ? typed.query : null;
+
+  useEffect(() => {
+    if (query === null) {
+      setFound(null);
+      setFault("");
+      return;
+    }
+    let current = true;
+    const answer = (f: Found | null, why: string) => {
+      if (!current) return; // a later letter was typed
+      setFound(f);
+      setAsked(query);
+      setFault(why);
+      setActive(0);
+    };
+    session().api.files.find(channelId, query, MOST).then((f) => answer({ ...f, files: f.files ?? [] }, ""), (e: unknown) => answer(null, sentence(toFailure(e))));
+    return () => { current = false; };
+  }, [channelId, query]);
+
+  function choose(i: number, enter = false) {
+    const path = found?.files[i]?.path;
+    if (!typed || path === undefined) return;
+    const next = withMention(text, typed, caret, path, enter && path.endsWith("/"));
+    change(next.text);
+    setCaret(next.caret);
+    requestAnimationFrame(() => {
+      box.current?.focus();
+      box.current?.setSelectionRange(next.caret, next.caret);
+    });
+  }
+
+  useEffect(() => {
+    if (!wish || asked !== wish.query) return;
+    setWish(null);
+    if (query === wish.query) choose(0, wish.enter);
+  }, [asked]); // eslint-disable-line react-hooks/exhaustive-deps -- only an answer brings the list that was wished for
+
+  /** Takes the keys that are the list's. */
+  function onKey(e: KeyboardEvent): boolean {
+    if (!open || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return false;
+    const count = found?.files.length ?? 0;
+    if (e.key === "Escape") setLeft(typed.from);
+    else if (count === 0) return false;
+    else if (e.key === "ArrowDown") setActive((active + 1) % count);
+    else if (e.key === "ArrowUp") setActive((active + count - 1) % count);
+    else if (e.key === "Enter" || e.key === "Tab") {
+      if (asked === typed.query) choose(active, e.key === "Tab");
+      else setWish({ query: typed.query, enter: e.key === "Tab" }); // the list is of an earlier letter
+    }
+    else return false;
+    e.preventDefault();
+    e.stopPropagation();
+    return true;
+  }
+
+  function look() {
+    const el = box.current;
+    const at = el && document.activeElement === el && el.selectionStart === el.selectionEnd ? el.selectionStart : -1;
+    setCaret(at);
+    if (at < 0 || mentionAt(el?.value ?? "", at)?.from !== left) setLeft(-1);
+  }
+
+  const mention: Mention | null = open ? { id, query: typed.query, found, fault, active, choose, point: setActive } : null;
+  return { mention, onKey, look, leave: () => setCaret(-1) };
+}

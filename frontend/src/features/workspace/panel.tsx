@@ -1,0 +1,24 @@
+import { FolderSync } from "lucide-react";
+import { openPanel } from "../../dock/dock";
+import type { PanelKind } from "../../dock/panels";
+import { quietFace } from "../../dock/panels";
+import { visit } from "../../dock/visit";
+import { WORKSPACE_PANEL } from "../../model/workspace";
+import { WorkspacePanel } from "./WorkspacePanel";
+
+/** The panel of an agent's copy beside its original. */
+export const workspacePanel: PanelKind<null> = {
+  kind: WORKSPACE_PANEL, noun: "copy beside its original",
+  render: ({ channelId }) => <WorkspacePanel key={channelId} channelId={channelId} />,
+  face: () => ({ ...quietFace, title: "Workspace" }),
+  icon: (_, size) => <FolderSync size={size} aria-hidden />,
+  store: () => ({}),
+  load: () => null,
+  key: () => WORKSPACE_PANEL,
+  focus: ({ id }) => visit(id, ".workspace-list", ".workspace"),
+  opens: () => [{ id: "workspace", name: "Open: workspace, copy and original", label: "Workspace", icon: <FolderSync size={14} aria-hidden />, run: () => openPanel({ kind: WORKSPACE_PANEL, data: null }) }],
+  keys: {
+    heading: "In the workspace",
+    rows: () => [{ keys: "Space", does: "Tick the file" }, { keys: "Alt ←", does: "Promote the ticked files to the original" }, { keys: "Alt →", does: "Pull the ticked files into the copy" }, { keys: "Enter", does: "Go to the difference" }, { keys: "/", does: "Filter by path" }, { keys: "F5", does: "Compare again" }, { keys: "Ctrl ↵", does: "Recreate, where its choices have the keyboard" }, { keys: "Esc", does: "Back" }],
+  },
+};
