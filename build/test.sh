@@ -70,12 +70,12 @@ stage_image() {
 
 # Unit tests of the same packages are left out: the stage "unit" runs them.
 # -count=1: go's cache of results knows nothing of engine and image. The stage "static"
-# vets these packages with these tags. Three of them run at a time, on two cores too,
-# because they mostly wait.
+# vets these packages with these tags. Three packages and three tests of each run at a time,
+# on two cores too, because they mostly wait.
 stage_docker() {
   step "Tests with an engine"
   build/retest.sh docker --packages="$(engine_packages | paste -sd ' ' -)" -- \
-    -p 3 -timeout 40m -count=1 -vet=off -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
+    -p 3 -parallel 3 -timeout 55m -count=1 -vet=off -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
 }
 
 # The stage "docker" has run all of these as root. Tests whose result does not depend

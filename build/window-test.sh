@@ -425,6 +425,44 @@ done
 await "the end of all" says Terminals.List "[\"$channel\"]" 'r.length === 0'
 step "The window showed four terminals"
 
+step "Containers, files and the copy of an agent"
+warm() { says System.ListContainers '[]' 'r.filter(c => c.type === "agent" && c.status === "running").length === 1'; }
+stopped() { says System.ListContainers '[]' 'r.some(c => c.type === "agent" && c.status === "stopped")'; }
+# stop_container: by the list of containers. It asks first, and what is safe has the keyboard.
+stop_container() {
+  command_by_name 'Open: containers'
+  sleep 2 # the list has the keyboard once it was read
+  keys slash
+  xdotool type --delay 20 'demo'
+  keys Escape
+  keys s
+  sleep 1
+  [ -e "$out/14-containers.png" ] || picture 14-containers
+  keys Tab Return
+  local deadline=$((SECONDS + 20))
+  until stopped; do
+    if [ $SECONDS -ge $deadline ]; then
+      keys Escape
+      return 1
+    fi
+    sleep 0.2
+  done
+}
+warm || die "The container of the runs is not there."
+rm -f "$out/14-containers.png"
+await "the stopped container" stop_container
+await "the list of containers to go" command_by_name 'Close the list of containers'
+command_by_name 'Open: files of the container'
+sleep 2
+picture 15-files
+command_by_name 'Close the list of files'
+command_by_name 'Open: workspace'
+sleep 2
+picture 16-workspace
+command_by_name 'Close the copy beside'
+sleep 1
+step "The window stopped a container, and showed files"
+
 step "Closing and quitting"
 cc -o "$tmp/closewindow" build/closewindow.c -lX11
 close_window() { "$tmp/closewindow" "$window"; }
@@ -459,7 +497,7 @@ sleep 1
 close_window
 await "what is said once" says System.Memory '[]' 'r["closing.told"] === "yes"'
 sleep 1 # the answer comes when the notice is there; now it is drawn as well
-picture 14-closing
+picture 17-closing
 visible >/dev/null || die "The window went before the person had read the notice."
 keys Return
 await "the window to go" hidden
@@ -468,7 +506,7 @@ desktop "$BIN/loop-desktop" || die "A second start failed."
 take_window
 await "the pane" says Terminals.List "[\"$channel\"]" 'r[0].viewers > 0'
 sleep 1
-picture 15-shown-again
+picture 18-shown-again
 close_window
 await "the window to go without a word" hidden
 desktop "$BIN/loop-desktop" || die "A second start failed."
@@ -476,7 +514,7 @@ take_window
 goes_on >/dev/null || die "The program is not there any more."
 ask_quit() { keys ctrl+shift+q && sleep 2; } # the answer of Loop, and the dialog drawn
 ask_quit
-picture 16-quit
+picture 19-quit
 keys Return # Cancel has the keyboard
 sleep 1
 goes_on >/dev/null || die "Cancel ended a program."
