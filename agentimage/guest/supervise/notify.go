@@ -103,10 +103,15 @@ func signalMask(mask, before *uint64) unix.Errno {
 }
 
 // valid reports whether a call still waits, and with it that its thread id is still the
-// thread's.
+// thread's. A signal ends the kernel's wait for the filter's lock (EINTR), which says nothing
+// about the call: one that was taken for gone would never be answered.
 func (l listener) valid(id uint64) bool {
-	_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id))
-	return e == 0
+	for {
+		_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id))
+		if e != unix.EINTR {
+			return e == 0
+		}
+	}
 }
 
 // syncWakeUp makes the kernel move the caller to the answering CPU (Linux 6.6); an older
