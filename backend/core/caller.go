@@ -30,6 +30,9 @@ type Identity struct {
 	Upstream  ModelUpstream
 	// Unattended says that nobody is there to answer what the gate would ask.
 	Unattended bool
+	// Pending says that a person has not yet asked for what the spawn will do. What it asks
+	// of the gate stands still until it is admitted again, and no person sees it.
+	Pending bool
 	// Rules makes the document of the gate by which the spawn goes as the settings stand,
 	// nil for none. Without it the spawn keeps what it was started with. It is called from
 	// any goroutine, for as long as the spawn is known.

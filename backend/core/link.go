@@ -34,9 +34,13 @@ type SpawnRequest struct {
 	Stdin []byte // pipes: written, then closed; nil means /dev/null
 	// OpenStdin keeps the pipe open after Stdin was written, for Link.Stdin.
 	OpenStdin bool
-	Files     []SpawnFile
-	Keep      Keep        // pipes: of stdout and stderr
-	Pipes     []SpawnPipe // pipes: besides stdin, stdout and stderr
+	// StdinWithin, in whole milliseconds and at most an hour, bounds how long the program waits
+	// for the first byte of its open stdin: then loop init ends and forgets it, also where no
+	// link is left. 0 is no bound.
+	StdinWithin time.Duration
+	Files       []SpawnFile
+	Keep        Keep        // pipes: of stdout and stderr
+	Pipes       []SpawnPipe // pipes: besides stdin, stdout and stderr
 	// Policy is the document that the spawn's supervisor goes by, with a version of
 	// its own that Link.SetPolicy raises. Without one the program is not supervised.
 	Policy        []byte
@@ -79,6 +83,8 @@ type SpawnInfo struct {
 	OutEnd  int64       // bytes written to stdout (or the PTY) so far
 	ErrEnd  int64
 	Paused  string // why output is held up: "spool full", "disk full"; empty when it is not
+	InEnd   int64  // pipes: bytes that stdin has taken
+	InOpen  bool   // pipes: stdin takes more
 	// Detached are commands in the process tree of a spooled program that do not
 	// belong to it any more: the program has let them go, or has ended.
 	Detached []string

@@ -25,6 +25,7 @@ type who struct {
 	ChannelID  core.ChannelID
 	RunID      core.RunID // empty in a terminal
 	Unattended bool       // nobody is there to answer: what would ask is denied
+	Pending    bool       // it has no task yet: what would ask waits until it has
 }
 
 // origin is what answers for a run hold for: the run, or a terminal's program, in its
@@ -41,7 +42,7 @@ func (a *asker) origin() origin {
 // Admit says who a spawn is. It is called again for every link on which the spawn
 // may ask; what was answered for it still holds.
 func (s *Service) Admit(container core.ContainerID, spawn core.SpawnID, id core.Identity) {
-	now := who{container, id.ChannelID, id.RunID, id.Unattended}
+	now := who{container, id.ChannelID, id.RunID, id.Unattended, id.Pending}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if was := s.askers[spawn]; was != nil && was.who == now {
@@ -129,7 +130,9 @@ func (s *Service) asker(ctx context.Context, container core.ContainerID, spawn c
 		s.mu.Lock()
 		a, changed := s.askers[spawn], s.changed
 		s.mu.Unlock()
-		if a != nil {
+		if a != nil && a.Pending {
+			late.Stop() // it ends when its task is another's, or its link does
+		} else if a != nil {
 			if a.Container != container { // a spawn of another container is nobody here
 				return nil
 			}

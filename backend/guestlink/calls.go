@@ -195,7 +195,8 @@ func spawnRequest(req core.SpawnRequest) (wire.Request, [][]byte) {
 	s := wire.Spawn{
 		Argv: req.Argv, Dir: req.Dir, Stdio: string(req.Stdio), Cols: req.Cols, Rows: req.Rows,
 		HasStdin: req.Stdin != nil, StdinSize: int64(len(req.Stdin)), OpenStdin: req.OpenStdin,
-		Spool: req.Keep == core.KeepSpool, Pause: req.Keep == core.KeepPause,
+		StdinWithin: req.StdinWithin.Milliseconds(),
+		Spool:       req.Keep == core.KeepSpool, Pause: req.Keep == core.KeepPause,
 	}
 	for _, p := range req.Pipes {
 		s.Pipes = append(s.Pipes, wire.Pipe(p))
@@ -220,6 +221,7 @@ func spawnInfo(i wire.Info) core.SpawnInfo {
 	out := core.SpawnInfo{
 		ID: core.SpawnID(i.ID), Pid: i.Pid, Stdio: core.Stdio(i.Stdio), Started: time.UnixMilli(i.Started),
 		OutEnd: i.OutEnd, ErrEnd: i.ErrEnd, Paused: i.Paused, Gone: i.Gone,
+		InEnd: i.InEnd, InOpen: i.InOpen,
 		Detached: i.Detached[:min(len(i.Detached), wire.MaxDetached)],
 	}
 	if i.Exit != nil {

@@ -32,7 +32,7 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 		modelError(w, http.StatusNotFound, "not_found_error", "this program has no model route, or its run has ended")
 		return
 	}
-	if core.RunID(m[1]) != who.route {
+	if core.RunID(m[1]) != who.route && m[1] != string(who.caller.SpawnID) {
 		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
 		return
 	}

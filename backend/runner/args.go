@@ -25,8 +25,13 @@ const (
 )
 
 // modelURL is where the CLI finds the model of a run through the relay, or Loop's listener.
-func (l Launch) modelURL(run core.RunID) string {
-	return fmt.Sprintf("%s/runs/%s/model", l.loopURL(), run)
+// The relay knows the spawn, whose run need not be known when the CLI starts.
+func (l Launch) modelURL(run core.Run) string {
+	id := string(run.SpawnID)
+	if l.Host != nil {
+		id = string(run.ID)
+	}
+	return fmt.Sprintf("%s/runs/%s/model", l.loopURL(), id)
 }
 
 // loopURL is where programs of the run find Loop.
@@ -141,7 +146,8 @@ func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
 		a = append(a, "--disallowedTools", strings.Join(l.DisallowedTools, ","))
 	}
 	return append(a, "--permission-prompt-tool", "mcp__loop__permission_prompt",
-		"--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json")
+		"--print", "--verbose", "--include-partial-messages",
+		"--input-format", "stream-json", "--output-format", "stream-json")
 }
 
 // runModel is how the CLI of a run finds its model.
@@ -150,7 +156,7 @@ func runModel(l Launch, run core.Run) (env []core.EnvVar) {
 	relayed := demo || l.Upstream.BaseURL != ""
 	switch {
 	case relayed:
-		env = append(env, appVar("ANTHROPIC_BASE_URL", l.modelURL(run.ID)))
+		env = append(env, appVar("ANTHROPIC_BASE_URL", l.modelURL(run)))
 	case l.BaseURL != "":
 		env = append(env, appVar("ANTHROPIC_BASE_URL", l.BaseURL))
 	}

@@ -191,6 +191,7 @@ func (w *work) takeUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer w.leaveSpare(ctx)
 	if err := w.reach(ctx, linked); err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (w *work) reach(ctx context.Context, linked bool) error {
 	for {
 		// The spawn's id is stored before the spawn, so that a later launch of Loop
 		// can tell a CLI that was started from one that was not.
-		w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
+		w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, w.nextSpawn(), 0
 		if err := w.step(ctx, stepLink); err != nil || linked {
 			return err
 		}
@@ -220,6 +221,7 @@ func (w *work) reach(ctx context.Context, linked bool) error {
 			return err
 		}
 		w.log.Warn("container that was there does not answer, another is made", "container", w.container.Name, "error", err)
+		w.leaveSpare(ctx)
 		w.giveUpOn(ctx)
 		if err := w.provision(ctx); err != nil {
 			return err

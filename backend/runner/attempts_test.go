@@ -37,7 +37,7 @@ func (s *spawns) all() []core.SpawnRequest {
 // prompts lists the prompts, each with the session that was resumed.
 func (s *spawns) prompts() (out []string) {
 	for _, r := range s.all() {
-		text := string(r.Stdin)
+		text := prompt(r.Stdin)
 		if i := slices.Index(r.Argv, "--resume"); i >= 0 {
 			text += " @" + r.Argv[i+1]
 		}

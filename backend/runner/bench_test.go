@@ -31,7 +31,7 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 		ids = append(ids, id)
 	}
 	bx := &boxes{cli: func(p *proc) {
-		started(string(p.req.Stdin))
+		started(p.prompt())
 		p.print(turn("done") + goodResult)
 		p.end(0)
 	}}

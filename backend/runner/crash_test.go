@@ -104,7 +104,7 @@ const wardInit = `{"type":"system","subtype":"init","session_id":"sess"}` + "\n"
 // cli is what the agent does for a prompt. It knows what it did before, since
 // containers outlive Loop.
 func (w *ward) cli(p *proc) {
-	prompt := string(p.req.Stdin)
+	prompt := p.prompt()
 	word := strings.Fields(prompt)[0]
 	w.mu.Lock()
 	w.spawned[word]++

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +30,8 @@ type boxes struct {
 	opened  int
 	calls   []string
 	ensure  func(ctx context.Context) error
-	setup   time.Duration // that the set-up of a container takes
+	pour    func(l *fakeLink, b []byte) (int, error) // how much of an input is taken; nil: all of it
+	setup   time.Duration                            // that the set-up of a container takes
 }
 
 type box struct {
@@ -60,7 +63,34 @@ type proc struct {
 	exit     *core.ExitStatus
 	paused   string
 	detached []string
+	in       []byte // that an open stdin has taken
+	inOpen   bool
 	change   chan struct{}
+}
+
+// prompt is what a request says to the CLI; empty where it is no message.
+func prompt(stdin []byte) string {
+	var m struct {
+		Type    string
+		Message struct{ Role, Content string }
+	}
+	if json.Unmarshal(stdin, &m) != nil || m.Type != "user" || m.Message.Role != "user" || !bytes.HasSuffix(stdin, []byte("\n")) {
+		return ""
+	}
+	return m.Message.Content
+}
+
+// prompt waits for the end of stdin, or the program's.
+func (p *proc) prompt() string {
+	for {
+		p.mu.Lock()
+		in, open, change := p.in, p.inOpen && p.exit == nil, p.change
+		p.mu.Unlock()
+		if !open {
+			return prompt(in)
+		}
+		<-change
+	}
 }
 
 func (p *proc) changed(fn func()) {
@@ -333,7 +363,7 @@ func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnIn
 		_ = p
 		return core.SpawnInfo{ID: req.ID}, err
 	}
-	p := &proc{req: req, b: l.b, killed: make(chan struct{}), change: make(chan struct{})}
+	p := &proc{req: req, b: l.b, in: req.Stdin, inOpen: req.OpenStdin, killed: make(chan struct{}), change: make(chan struct{})}
 	l.b.mu.Lock()
 	l.x.procs[req.ID] = p
 	l.b.note("spawn in %s", l.x.c.ID)
@@ -350,7 +380,8 @@ func (l *fakeLink) Spawns(context.Context) (out []core.SpawnInfo, err error) {
 	defer l.b.mu.Unlock()
 	for id, p := range l.x.procs {
 		p.mu.Lock()
-		out = append(out, core.SpawnInfo{ID: id, Exit: p.exit, OutEnd: int64(len(p.out)), ErrEnd: int64(len(p.err)), Paused: p.paused, Detached: p.detached})
+		out = append(out, core.SpawnInfo{ID: id, Exit: p.exit, OutEnd: int64(len(p.out)), ErrEnd: int64(len(p.err)), Paused: p.paused, Detached: p.detached,
+			InEnd: int64(len(p.in)), InOpen: p.inOpen})
 		p.mu.Unlock()
 	}
 	return out, nil
@@ -426,9 +457,43 @@ func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.x.admitted[spawn], l.x.was[spawn] = who, who
 }
 
-func (l *fakeLink) Stdin(context.Context, core.SpawnID) (io.WriteCloser, error) {
-	return nil, errors.ErrUnsupported
+func (l *fakeLink) Stdin(_ context.Context, id core.SpawnID) (io.WriteCloser, error) {
+	p, err := l.proc(id)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.inOpen || p.exit != nil {
+		return nil, core.Fail(core.CodeConflict, core.ErrConflict, "The spawn has no open stdin.", "")
+	}
+	return &procInput{p, l}, nil
 }
+
+// procInput writes to an open stdin.
+type procInput struct {
+	p *proc
+	l *fakeLink
+}
+
+func (w *procInput) Write(b []byte) (n int, err error) {
+	if n = len(b); w.l.b.pour != nil {
+		n, err = w.l.b.pour(w.l, b)
+	}
+	w.p.changed(func() { w.p.in = append(w.p.in, b[:n]...) })
+	return n, err
+}
+
+func (w *procInput) Close() error {
+	select {
+	case <-w.l.done:
+		return core.ErrLinkDown
+	default:
+	}
+	w.p.changed(func() { w.p.inOpen = false })
+	return nil
+}
+
 func (l *fakeLink) Resize(context.Context, core.SpawnID, uint16, uint16) error { return nil }
 func (l *fakeLink) Signal(context.Context, core.SpawnID, string) error         { return nil }
 func (l *fakeLink) Ping(context.Context) (time.Duration, error)                { return 0, nil }

@@ -89,7 +89,7 @@ func interactiveModel(l Launch, id core.TerminalID) []core.EnvVar {
 	if up == (core.ModelUpstream{}) {
 		return nil
 	}
-	env := []core.EnvVar{appVar("ANTHROPIC_BASE_URL", l.modelURL(core.RunID(id)))}
+	env := []core.EnvVar{appVar("ANTHROPIC_BASE_URL", l.modelURL(core.Run{ID: core.RunID(id), SpawnID: core.SpawnID(id)}))}
 	if up.OAuthToken != "" {
 		env = append(env, appVar("CLAUDE_CODE_OAUTH_TOKEN", core.NoKey))
 	} else {

@@ -100,11 +100,11 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 		}
 		r.ended(run.ID, time.Minute)
 		req := <-got
-		want := "claude --mcp-config /run/loop/runs/" + string(req.ID) + "/mcp.json --model opus --effort high --dangerously-skip-permissions --resume old --add-dir /extra one --disallowedTools A,B --permission-prompt-tool mcp__loop__permission_prompt --print --verbose --include-partial-messages --output-format stream-json"
+		want := "claude --mcp-config /run/loop/runs/" + string(req.ID) + "/mcp.json --model opus --effort high --dangerously-skip-permissions --resume old --add-dir /extra one --disallowedTools A,B --permission-prompt-tool mcp__loop__permission_prompt --print --verbose --include-partial-messages --input-format stream-json --output-format stream-json"
 		if a := strings.Join(req.Argv, " "); a != want {
 			t.Errorf("argv\n%s\nwant\n%s", a, want)
 		}
-		if string(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/repo" || req.Keep != core.KeepSpool || req.Stdio != core.StdioPipes {
+		if prompt(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/repo" || req.Keep != core.KeepSpool || req.Stdio != core.StdioPipes {
 			t.Errorf("request %+v", req)
 		}
 		env := map[string]string{}
@@ -114,7 +114,7 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 				t.Errorf("%s: secret is %v", e.Name, e.Secret)
 			}
 		}
-		for name, value := range map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "tok", "ANTHROPIC_BASE_URL": "http://127.0.0.1:8222/runs/run1/model", "IS_SANDBOX": "1", "DISABLE_AUTOUPDATER": "0"} {
+		for name, value := range map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "tok", "ANTHROPIC_BASE_URL": "http://127.0.0.1:8222/runs/" + string(req.ID) + "/model", "IS_SANDBOX": "1", "DISABLE_AUTOUPDATER": "0"} {
 			if env[name] != value {
 				t.Errorf("%s=%q, want %q", name, env[name], value)
 			}
@@ -139,8 +139,8 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 }
 
 func TestDemoGetsNoRealKey(t *testing.T) {
-	env := fmt.Sprint(runModel(Launch{OAuthToken: "tok", APIKey: "sk-own", BaseURL: "http://real"}, core.Run{ID: "r", Demo: true}))
-	if strings.Contains(env, "tok") || strings.Contains(env, "sk-own") || strings.Contains(env, "real") || !strings.Contains(env, "/runs/r/model") {
+	env := fmt.Sprint(runModel(Launch{OAuthToken: "tok", APIKey: "sk-own", BaseURL: "http://real"}, core.Run{ID: "r", SpawnID: "s1", Demo: true}))
+	if strings.Contains(env, "tok") || strings.Contains(env, "sk-own") || strings.Contains(env, "real") || !strings.Contains(env, "/runs/s1/model") {
 		t.Errorf("demo environment %s", env)
 	}
 }
@@ -211,7 +211,7 @@ func TestOneRunPerChannelManyChannels(t *testing.T) {
 			r.mu.Lock()
 			running++
 			most = max(most, running)
-			order = append(order, string(p.req.Stdin))
+			order = append(order, p.prompt())
 			r.mu.Unlock()
 			<-time.After(time.Second)
 			r.mu.Lock()

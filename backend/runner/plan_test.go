@@ -20,7 +20,7 @@ func (r *rig) plans(cli *spawns, containers int) {
 		r.t.Errorf("containers that plan: %v, want %d", made, containers)
 	}
 	for i, req := range cli.all() {
-		if string(req.Stdin) != compactPrompt && !slices.Contains(req.Argv, "plan") {
+		if prompt(req.Stdin) != compactPrompt && !slices.Contains(req.Argv, "plan") {
 			r.t.Errorf("spawn %d is not in plan mode: %q", i, req.Argv)
 		}
 	}

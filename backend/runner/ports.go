@@ -236,9 +236,12 @@ type Ports struct {
 	Links      Links
 	Spools     Spools
 	Sessions   SessionFunc
-	Gate       Gate // nil: programs are not supervised
-	Publish    func(...core.Event)
-	Log        *slog.Logger
+	// Stamp changes with the files that the CLI reads at its start: the conversation that it
+	// takes up, settings, commands. nil: nobody looks.
+	Stamp   func(ch core.Channel, workDir string, session core.SessionID) string
+	Gate    Gate // nil: programs are not supervised
+	Publish func(...core.Event)
+	Log     *slog.Logger
 }
 
 // Options bound the runner's patience. Zero values take the defaults in
@@ -246,6 +249,7 @@ type Ports struct {
 type Options struct {
 	Now         func() time.Time
 	Parallel    int           // runs under way at once over all channels (8)
+	Spares      int           // CLIs that wait for a prompt at once over all channels (4); negative is none
 	Timeout     time.Duration // of a run (1 h, the original's default)
 	KeepAlive   time.Duration // of a stopped container (300 s, the original's)
 	ResultGrace time.Duration // for the CLI to exit after its result and its background tasks (15 s)
@@ -259,6 +263,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	o.Parallel = cmp.Or(max(o.Parallel, 0), 8)
+	o.Spares = max(cmp.Or(o.Spares, 4), 0)
 	o.Timeout = cmp.Or(o.Timeout, time.Hour)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 300*time.Second)
 	o.ResultGrace = cmp.Or(o.ResultGrace, 15*time.Second)

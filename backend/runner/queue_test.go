@@ -22,7 +22,7 @@ func codeOf(err error) core.Code {
 
 // slow takes long for the first prompt and is quick with the others.
 func slow(p *proc) {
-	if strings.HasPrefix(string(p.req.Stdin), "slow") {
+	if strings.HasPrefix(p.prompt(), "slow") {
 		p.print(`{"type":"system","subtype":"init","session_id":"sess"}` + "\n" + turn("working"))
 		select {
 		case <-p.killed:
@@ -108,7 +108,7 @@ func TestInterruptBeforeTheFirstWord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				silent := func(p *proc) {
-					if !strings.HasPrefix(string(p.req.Stdin), "slow") {
+					if !strings.HasPrefix(p.prompt(), "slow") {
 						slow(p)
 						return
 					}

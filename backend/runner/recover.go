@@ -101,15 +101,19 @@ func (w *work) resume(ctx context.Context) {
 	}
 	w.recallHeld(ctx)
 	if dead == nil {
-		w.reattach(ctx)
+		fed, err := w.unfed(ctx)
+		switch {
+		case err != nil:
+			w.broken(ctx, err)
+		case fed:
+			w.reattach(ctx)
+		default:
+			w.startAgain(ctx)
+		}
 		return
 	}
-	if again := w.run.Attempt.Number > 1; (again || w.run.State == core.RunStarting) && w.neverSpawned(ctx) {
-		if w.run.SpawnID = ""; again {
-			w.goOn(ctx)
-		} else {
-			w.requeue(ctx)
-		}
+	if (w.run.Attempt.Number > 1 || w.run.State == core.RunStarting) && w.neverSpawned(ctx) {
+		w.startAgain(ctx)
 		return
 	}
 	dead.early = true
@@ -119,6 +123,15 @@ func (w *work) resume(ctx context.Context) {
 	}
 	if w.follows(ctx, e) {
 		w.attend(ctx)
+	}
+}
+
+// startAgain takes up a try whose CLI has not begun.
+func (w *work) startAgain(ctx context.Context) {
+	if w.run.SpawnID = ""; w.run.Attempt.Number > 1 {
+		w.goOn(ctx)
+	} else {
+		w.requeue(ctx)
 	}
 }
 

@@ -41,6 +41,7 @@ type Service struct {
 	closing bool                             // Run is ending: nothing new is started
 	drains  map[core.ChannelID]chan struct{} // what wakes the goroutine that works a channel's queue
 	active  map[core.RunID]*work
+	spares  map[core.ChannelID]*spare
 }
 
 // New makes the service.
@@ -52,6 +53,7 @@ func New(p Ports, o Options) *Service {
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
+		spares: map[core.ChannelID]*spare{},
 	}
 }
 
@@ -82,6 +84,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
+	s.endSpares(ctx)
 	s.wg.Wait()
 	return nil
 }

@@ -40,18 +40,34 @@ func wanted(run core.Run, ch core.Channel) startAt {
 // left out, because the CLI would refuse it for ever: Claude deletes transcripts
 // after a month.
 func (w *work) start(ctx context.Context) (startAt, error) {
-	st := startAt{resume: w.run.Attempt.SessionID}
+	st, why := w.startOf()
+	if why == "" {
+		return st, nil
+	}
+	return st, w.say(ctx, "info", why)
+}
+
+// startOf is start, with what is to be said of it.
+func (w *work) startOf() (st startAt, why string) {
+	st = startAt{resume: w.run.Attempt.SessionID}
 	if w.run.Attempt.Number <= 1 {
 		st = wanted(w.run, w.ch)
 	}
 	if st.resume == "" || w.kept(st.resume) {
-		return st, nil
+		return st, ""
 	}
 	if own := w.ch.Session(w.run.Demo); own != "" && own != st.resume && w.kept(own) {
-		return startAt{resume: own}, w.say(ctx, "info",
-			"The conversation that was asked for is no longer kept by the agent, so this run goes on with the channel's own.")
+		return startAt{resume: own}, "The conversation that was asked for is no longer kept by the agent, so this run goes on with the channel's own."
 	}
-	return startAt{}, w.say(ctx, "info", "The earlier conversation is no longer kept by the agent, so this run starts a new one.")
+	return startAt{}, "The earlier conversation is no longer kept by the agent, so this run starts a new one."
+}
+
+// stamp is that of the files which the CLI reads at its start.
+func (w *work) stamp(st startAt) string {
+	if w.s.p.Stamp == nil {
+		return ""
+	}
+	return w.s.p.Stamp(w.ch, w.spec.WorkDir, st.resume)
 }
 
 // kept is false only when it is certain that a session cannot be resumed.

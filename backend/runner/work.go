@@ -43,6 +43,7 @@ type work struct {
 	launch    Launch
 	spec      core.Spec
 	why       core.Explanation
+	spare     *spare   // the CLI that waited for the prompt, until it has it
 	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
 	fresh     bool  // the container was made for this try
@@ -180,30 +181,28 @@ func (w *work) spawn(ctx context.Context) error {
 	}
 	w.began = &st
 	w.hide() // before the agent can say anything
-	mcp, err := mcpConfig(w.launch, w.run, w.spec.WorkDir)
+	msg, err := w.said()
 	if err != nil {
 		return err
 	}
-	prompt := w.run.Prompt
-	if w.run.Attempt.Kind == core.AttemptCompact {
-		prompt = compactPrompt
-	}
-	rules, err := w.policy()
+	req, err := w.request(st)
 	if err != nil {
 		return err
 	}
-	if rules == nil && w.run.Plan && !w.spec.Plan && w.launch.Host == nil { // the gate was switched off since the container was made
-		return core.Fail(core.CodeForbidden, nil, "The gate is off by now, and this run plans in a container that could write.",
-			"Send the prompt again: without the gate it gets a container that is read-only.")
+	if w.spare != nil {
+		if used, err := w.useSpare(ctx, req, msg); used || err != nil {
+			return err
+		}
+		w.leaveSpare(ctx)
+		w.run.SpawnID = w.nextSpawn()
+		if err := w.step(ctx, stepAgent); err != nil {
+			return err
+		}
+		if req, err = w.request(st); err != nil {
+			return err
+		}
 	}
-	launch := w.launch
-	launch.Gated = rules != nil
-	req := core.SpawnRequest{
-		ID: w.run.SpawnID, Argv: argv(launch, w.run, st, w.why.AddDirs),
-		Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
-		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
-		Files: files(w.launch, mcp), Policy: rules, PolicyVersion: 1,
-	}
+	req.Stdin = msg
 	w.admit(w.currentLink())
 	for try := 0; ; try++ {
 		_, err := w.currentLink().Spawn(ctx, req)
@@ -220,6 +219,38 @@ func (w *work) spawn(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// said is the prompt of the present try as its CLI reads it.
+func (w *work) said() ([]byte, error) {
+	if w.run.Attempt.Kind == core.AttemptCompact {
+		return message(compactPrompt)
+	}
+	return message(w.run.Prompt)
+}
+
+// request is the present spawn, without its input.
+func (w *work) request(st startAt) (core.SpawnRequest, error) {
+	mcp, err := mcpConfig(w.launch, w.run, w.spec.WorkDir)
+	if err != nil {
+		return core.SpawnRequest{}, err
+	}
+	rules, err := w.policy()
+	if err != nil {
+		return core.SpawnRequest{}, err
+	}
+	if rules == nil && w.run.Plan && !w.spec.Plan && w.launch.Host == nil { // the gate was switched off since the container was made
+		return core.SpawnRequest{}, core.Fail(core.CodeForbidden, nil, "The gate is off by now, and this run plans in a container that could write.",
+			"Send the prompt again: without the gate it gets a container that is read-only.")
+	}
+	launch := w.launch
+	launch.Gated = rules != nil
+	return core.SpawnRequest{
+		ID: w.run.SpawnID, Argv: argv(launch, w.run, st, w.why.AddDirs),
+		Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
+		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Keep: core.KeepSpool,
+		Files: files(w.launch, mcp), Policy: rules, PolicyVersion: 1,
+	}, nil
 }
 
 // policy is the document that the present try goes by. Nothing holds one on this computer.

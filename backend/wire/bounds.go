@@ -22,6 +22,8 @@ const (
 	// MaxBody bounds stdin and files of one spawn together (16 MiB, a quarter of
 	// the 64 MiB /run/loop tmpfs).
 	MaxBody = 16 << 20
+	// MaxStdinWithin bounds Spawn.StdinWithin, in ms: an hour is longer than anybody composes.
+	MaxStdinWithin = 3_600_000
 	// MaxFiles bounds the files of one spawn.
 	MaxFiles = 64
 	// MaxArgs bounds argv and the environment, in elements each.

@@ -65,10 +65,13 @@ type Spawn struct {
 	HasStdin  bool     `json:"has_stdin,omitzero"` // pipes: without it and OpenStdin, stdin is /dev/null
 	StdinSize int64    `json:"stdin_size,omitzero"`
 	OpenStdin bool     `json:"open_stdin,omitzero"` // pipes: stays open for op stdin
-	Files     []File   `json:"files,omitzero"`
-	Spool     bool     `json:"spool,omitzero"`
-	Pause     bool     `json:"pause,omitzero"` // pipes: the program waits for its reader instead of losing what it prints
-	Pipes     []Pipe   `json:"pipes,omitzero"` // pipes: what the program has besides stdin, stdout and stderr
+	// StdinWithin is in ms, 0 for no limit: a program with an open stdin that has got no byte
+	// of it by then is ended and forgotten.
+	StdinWithin int64  `json:"stdin_within,omitzero"`
+	Files       []File `json:"files,omitzero"`
+	Spool       bool   `json:"spool,omitzero"`
+	Pause       bool   `json:"pause,omitzero"` // pipes: the program waits for its reader instead of losing what it prints
+	Pipes       []Pipe `json:"pipes,omitzero"` // pipes: what the program has besides stdin, stdout and stderr
 	// Policy heads the document that the spawn's supervisor goes by; it follows the
 	// files. Without one the program is not supervised.
 	Policy *Policy `json:"policy,omitzero"`
@@ -117,6 +120,8 @@ type Info struct {
 	ErrBase int64  `json:"err_base,omitzero"`
 	ErrEnd  int64  `json:"err_end"`
 	Paused  string `json:"paused,omitzero"`
+	InEnd   int64  `json:"in_end,omitzero"`  // pipes: bytes that the program's stdin has taken
+	InOpen  bool   `json:"in_open,omitzero"` // pipes: stdin takes more
 	// Detached are commands in the tree of a spooled spawn that have a session of their
 	// own and that its program has let go, or left behind: at most MaxDetached, each
 	// cut to MaxCommand bytes.

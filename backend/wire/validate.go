@@ -123,6 +123,9 @@ func (s Spawn) validateIO() error {
 	if s.StdinSize < 0 || s.StdinSize > MaxBody || (s.StdinSize > 0 && !s.HasStdin) {
 		return fmt.Errorf("stdin of %d bytes", s.StdinSize)
 	}
+	if s.StdinWithin < 0 || s.StdinWithin > MaxStdinWithin || (s.StdinWithin > 0 && (!s.OpenStdin || s.StdinSize > 0)) {
+		return fmt.Errorf("a wait of %d ms for stdin", s.StdinWithin)
+	}
 	if s.Spool && s.Pause {
 		return fmt.Errorf("a spool keeps everything and has nobody to wait for")
 	}

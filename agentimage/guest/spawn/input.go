@@ -18,6 +18,23 @@ type feed struct {
 	writing chan struct{} // holds one while something writes
 	file    *os.File
 	closed  atomic.Bool
+	taken   atomic.Int64 // bytes
+	first   atomic.Int32 // what came first: input or late; 0 while neither has
+}
+
+const (
+	input int32 = iota + 1
+	late
+)
+
+// write passes bytes on. It is for the one that holds writing.
+func (f *feed) write(data []byte) (int, error) {
+	if len(data) > 0 && !f.first.CompareAndSwap(0, input) && f.first.Load() == late {
+		return 0, os.ErrClosed
+	}
+	n, err := f.file.Write(data)
+	f.taken.Add(int64(n))
+	return n, err
 }
 
 func newFeed(f *os.File) *feed { return &feed{writing: make(chan struct{}, 1), file: f} }
@@ -35,6 +52,30 @@ func (p *proc) closeFeeds() {
 		if f.file != p.master {
 			_ = f.close()
 		}
+	}
+}
+
+// awaitInput ends and forgets a program that gets no input in time: whoever was to give it
+// is not there any more.
+func (p *proc) awaitInput(f *feed, within time.Duration) {
+	over := time.NewTimer(within)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-p.exited:
+	case <-p.tab.ctx.Done():
+		return
+	}
+	if !f.first.CompareAndSwap(0, late) {
+		return
+	}
+	p.tab.cfg.Log.Info("nothing came for a program that waits for its input", "id", p.id)
+	err := p.tab.kill(p.tab.ctx, p, p.tab.cfg.Grace)
+	if err == nil {
+		err = p.tab.Forget(p.tab.ctx, p.id)
+	}
+	if err != nil {
+		p.tab.cfg.Log.Warn("end a program that waits for its input", "id", p.id, "err", err)
 	}
 }
 
@@ -76,7 +117,7 @@ func (in *Input) Write(ctx context.Context, data []byte) (int, error) {
 		_ = in.f.file.SetWriteDeadline(time.Now()) // the write below returns
 		close(interrupted)
 	})
-	n, err := in.f.file.Write(data)
+	n, err := in.f.write(data)
 	if !stop() {
 		<-interrupted
 		_ = in.f.file.SetWriteDeadline(time.Time{})

@@ -89,6 +89,9 @@ func (p *proc) info() wire.Info {
 		}
 		i.Paused = cmp.Or(i.Paused, paused)
 	}
+	if in := p.feeds[wire.StreamIn]; in != nil && p.master == nil {
+		i.InEnd, i.InOpen = in.taken.Load(), p.req.OpenStdin && !in.closed.Load()
+	}
 	if p.req.Spool {
 		i.Detached = p.detached()
 	}

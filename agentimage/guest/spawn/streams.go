@@ -144,11 +144,14 @@ func (p *proc) drain(wg *sync.WaitGroup, stdin []byte) {
 	p.tab.wg.Go(func() {
 		defer func() { <-in.writing }()
 		// A program that does not read its input is not an error of the spawn.
-		_, _ = in.file.Write(stdin)
+		_, _ = in.write(stdin)
 		if !p.req.OpenStdin {
 			_ = in.close()
 		}
 	})
+	if p.req.StdinWithin > 0 {
+		p.tab.wg.Go(func() { p.awaitInput(in, time.Duration(p.req.StdinWithin)*time.Millisecond) })
+	}
 }
 
 // lastWords bounds what is read after cut: as much as the largest pipe holds.
