@@ -290,16 +290,18 @@ func (d *Daemon) assembleRuns() {
 	})
 	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
+	kept := transcripts(d.home, d.settings.States)
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: places, Links: places, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
-		Sessions:  transcripts(d.home, d.settings.States).Resumable, Publish: d.bus.Publish, Log: d.log,
+		Sessions:  kept.Resumable, Stamp: kept.Stamp, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.eager = eagerstart.New(eagerstart.Options{
-		Provision: d.provision, Channels: d.store, Containers: d.containers, Links: d.links, Settings: runs, Log: d.log})
+		Provision: d.provision, Channels: d.store, Containers: d.containers, Links: d.links, Agents: d.runner,
+		Settings: runs, Log: d.log})
 	containers := programs.Containers{Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: runs,
 		Timeline: d.store, Publish: d.bus.Publish}
 	d.terminals = terminal.New(terminal.Options{
@@ -312,7 +314,7 @@ func (d *Daemon) assembleRuns() {
 		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home, d.settings.States),
+		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: kept,
 		Home: d.home, Fit: computer.Fit,
 		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}.Exec),
 		Browsers:  d.browsers, Agents: d.settings, Choose: d.store.SetChannelChoices,

@@ -44,12 +44,22 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
+// Agents starts the CLI before its prompt is sent; the runner.
+type Agents interface {
+	// StartAhead starts it in a container that the caller holds, or sees to it that the one
+	// that waits there is still what a prompt would start.
+	StartAhead(ctx context.Context, ch core.ChannelID, c core.Container) error
+	// EndAhead ends it. The caller still holds the container.
+	EndAhead(ctx context.Context, ch core.ChannelID)
+}
+
 // Options of a Service; all are required.
 type Options struct {
 	Provision  Provision
 	Channels   Channels
 	Containers Containers
 	Links      Links
+	Agents     Agents
 	// Settings are those of what shares a container with a channel's runs.
 	Settings provision.Settings
 	Log      *slog.Logger
@@ -82,8 +92,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// Warm says that a person writes a prompt for a channel. It returns at once; the
-// container is held until lapse has passed without another word. What stands in the way is
+// Warm says that a person writes a prompt for a channel, or is about to. It returns at once;
+// the container is held, with the channel's CLI waiting in it, until lapse has passed without another word. What stands in the way is
 // not said here: the run says it, to somebody who sent something.
 func (s *Service) Warm(id core.ChannelID) {
 	s.mu.Lock()
@@ -135,10 +145,17 @@ func (s *Service) hold(ctx context.Context, id core.ChannelID, again <-chan stru
 	}
 	late := time.NewTimer(lapse)
 	defer late.Stop()
+	ahead := func() {
+		if err := s.o.Agents.StartAhead(ctx, id, lease.Container); err != nil && ctx.Err() == nil {
+			s.o.Log.Debug("start the agent for a prompt", "channel", id, "err", err)
+		}
+	}
+	ahead()
 	for held := true; held; {
 		select {
 		case <-again:
 			late.Reset(lapse)
+			ahead()
 		case <-late.C:
 			held = false
 		case <-ctx.Done():
@@ -147,6 +164,7 @@ func (s *Service) hold(ctx context.Context, id core.ChannelID, again <-chan stru
 	}
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGo)
 	defer cancel()
+	s.o.Agents.EndAhead(rctx, id)
 	return lease.Release(rctx, core.Ending{})
 }
 

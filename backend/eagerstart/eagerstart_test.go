@@ -3,6 +3,7 @@ package eagerstart
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ type world struct {
 	made    int
 	held    map[core.Holder]bool
 	boxes   []core.Container
+	agents  []string // what was done of CLIs that wait
 	visited []string // names of the containers that were linked to
 	fresh   []string // scopes whose container is made anew
 }
@@ -105,6 +107,19 @@ func (w *world) Recreate(_ context.Context, scope string) (bool, error) {
 	return strings.HasPrefix(scope, "session:"), w.fail
 }
 
+func (w *world) StartAhead(_ context.Context, ch core.ChannelID, c core.Container) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.agents = append(w.agents, "start "+string(ch)+" in "+string(c.ID))
+	return w.fail
+}
+func (w *world) EndAhead(_ context.Context, ch core.ChannelID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := w.held[core.Holder{Kind: core.HolderPrompt, ID: string(ch)}]
+	w.agents = append(w.agents, fmt.Sprint("end ", ch, " held ", held))
+}
+
 func (w *world) holds(t *testing.T, want bool, when string) {
 	t.Helper()
 	synctest.Wait()
@@ -121,7 +136,7 @@ func rig(t *testing.T) (*world, *Service, func()) {
 	log := slog.New(slog.DiscardHandler)
 	s := New(Options{Provision: provision.New(provision.Options{
 		Install: "i", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w, Log: log,
-	}), Channels: w, Containers: w, Links: w, Settings: w, Log: log})
+	}), Channels: w, Containers: w, Links: w, Agents: w, Settings: w, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -153,6 +168,26 @@ func TestAPromptHoldsAContainer(t *testing.T) {
 		w.holds(t, false, "nobody writes any more")
 		s.Warm("c")
 		w.holds(t, true, "the next prompt")
+	})
+}
+
+// TestAPromptStartsTheAgent: each word sees to the CLI, also where it could not be started
+// before, and it ends before its container is given back.
+func TestAPromptStartsTheAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, end := rig(t)
+		s.Warm("c")
+		synctest.Wait()
+		w.mu.Lock()
+		w.fail = errors.New("no room")
+		w.mu.Unlock()
+		s.Warm("c")
+		synctest.Wait()
+		end()
+		want := "start c in box, start c in box, end c held true"
+		if got := strings.Join(w.agents, ", "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	})
 }
 

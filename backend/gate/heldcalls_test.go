@@ -295,6 +295,31 @@ func TestASpawnThatIsNamedLate(t *testing.T) {
 	})
 }
 
+// TestASpawnWithoutATaskYet: what it asks stands still, for as long as that may be, and is a
+// question of the run that it gets. Where its link ends first, nobody is asked.
+func TestASpawnWithoutATaskYet(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		waiting := core.Identity{ChannelID: "chan", Pending: true}
+		r.Admit("box", "ahead", waiting)
+		r.Admit("box", "unused", waiting)
+		h, gone := r.held("ahead", rename("new\n")), r.held("unused", rename("other\n"))
+		r.pass(time.Hour)
+		r.waits(h)
+		if len(r.Pending()) != 0 {
+			t.Fatal("a person is asked for nothing")
+		}
+		gone.leave(core.ErrWithdrawn)
+		if r.now(gone).Allow {
+			t.Error("allowed for nobody")
+		}
+		r.Admit("box", "ahead", core.Identity{ChannelID: "chan", RunID: "run3"})
+		synctest.Wait()
+		if q := r.one(); q.RunID != "run3" {
+			t.Fatalf("run %q", q.RunID)
+		}
+	})
+}
+
 func TestHostileDetails(t *testing.T) {
 	long := strings.Repeat("x", maxTarget+1)
 	var manyDetails []string

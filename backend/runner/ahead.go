@@ -234,18 +234,32 @@ func (w *work) leaveSpare(ctx context.Context) {
 }
 
 // useSpare gives the prompt to the CLI that waited for it. It reports false where that is
-// not what the run would start, or has ended without a byte of it.
+// not what the run would start, or has ended without a byte of it. From its first byte on
+// the CLI is the run's, whatever becomes of Loop.
 func (w *work) useSpare(ctx context.Context, req core.SpawnRequest, msg []byte) (bool, error) {
 	if !w.spare.fits(req, *w.began, w.stamp(*w.began)) {
 		return false, nil
 	}
 	w.admit(w.currentLink())
+	_ = w.spare.link.Close() // the run has its own handle
+	w.spare = nil
 	taken, err := w.feed(ctx, msg)
-	if taken {
-		_ = w.spare.link.Close() // the run has its own handle
-		w.spare = nil
+	if !taken && err == nil {
+		_, err = w.endUnfed(ctx)
 	}
 	return taken, err
+}
+
+// endUnfed ends the present spawn, which got nothing to do.
+func (w *work) endUnfed(ctx context.Context) (fed bool, err error) {
+	l := w.currentLink()
+	if err = l.Kill(ctx, w.run.SpawnID); err == nil {
+		err = l.Forget(ctx, w.run.SpawnID)
+	}
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		return false, fmt.Errorf("end an agent without a prompt: %w", err)
+	}
+	return false, nil
 }
 
 // feed writes what the present spawn has not taken of its input, and closes it. It reports
@@ -306,9 +320,5 @@ func (w *work) unfed(ctx context.Context) (fed bool, err error) {
 	default:
 		return true, nil // an end without input, which an ordinary spawn has as well
 	}
-	l := w.currentLink()
-	if err := l.Kill(ctx, w.run.SpawnID); err != nil {
-		return false, fmt.Errorf("end an agent without a prompt: %w", err)
-	}
-	return false, l.Forget(ctx, w.run.SpawnID)
+	return w.endUnfed(ctx)
 }

@@ -19,19 +19,20 @@ import (
 type boxes struct {
 	cli func(p *proc) // what the CLI does; runs in a goroutine of its own
 
-	mu      sync.Mutex
-	down    bool // the engine does not answer
-	all     []*box
-	noHello bool
-	warm    bool // containers of a channel serve again, as those with a scope do
-	ports   []core.ListeningPort
-	oom     bool
-	oomLate int // reports of an ended container until the kill for memory shows
-	opened  int
-	calls   []string
-	ensure  func(ctx context.Context) error
-	pour    func(l *fakeLink, b []byte) (int, error) // how much of an input is taken; nil: all of it
-	setup   time.Duration                            // that the set-up of a container takes
+	mu       sync.Mutex
+	down     bool // the engine does not answer
+	all      []*box
+	noHello  bool
+	warm     bool // containers of a channel serve again, as those with a scope do
+	ports    []core.ListeningPort
+	oom      bool
+	oomLate  int // reports of an ended container until the kill for memory shows
+	opened   int
+	calls    []string
+	ensure   func(ctx context.Context) error
+	spawning func(core.SpawnRequest)                  // called before a spawn
+	pour     func(l *fakeLink, b []byte) (int, error) // how much of an input is taken; nil: all of it
+	setup    time.Duration                            // that the set-up of a container takes
 }
 
 type box struct {
@@ -363,6 +364,9 @@ func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnIn
 		_ = p
 		return core.SpawnInfo{ID: req.ID}, err
 	}
+	if l.b.spawning != nil {
+		l.b.spawning(req)
+	}
 	p := &proc{req: req, b: l.b, in: req.Stdin, inOpen: req.OpenStdin, killed: make(chan struct{}), change: make(chan struct{})}
 	l.b.mu.Lock()
 	l.x.procs[req.ID] = p
@@ -467,13 +471,15 @@ func (l *fakeLink) Stdin(_ context.Context, id core.SpawnID) (io.WriteCloser, er
 	if !p.inOpen || p.exit != nil {
 		return nil, core.Fail(core.CodeConflict, core.ErrConflict, "The spawn has no open stdin.", "")
 	}
-	return &procInput{p, l}, nil
+	return &procInput{p: p, l: l}, nil
 }
 
-// procInput writes to an open stdin.
+// procInput writes to an open stdin. As in a Link, there is no end mark after a write that
+// failed.
 type procInput struct {
-	p *proc
-	l *fakeLink
+	p      *proc
+	l      *fakeLink
+	failed error
 }
 
 func (w *procInput) Write(b []byte) (n int, err error) {
@@ -481,6 +487,7 @@ func (w *procInput) Write(b []byte) (n int, err error) {
 		n, err = w.l.b.pour(w.l, b)
 	}
 	w.p.changed(func() { w.p.in = append(w.p.in, b[:n]...) })
+	w.failed = err
 	return n, err
 }
 
@@ -489,6 +496,9 @@ func (w *procInput) Close() error {
 	case <-w.l.done:
 		return core.ErrLinkDown
 	default:
+	}
+	if w.failed != nil {
+		return w.failed
 	}
 	w.p.changed(func() { w.p.inOpen = false })
 	return nil

@@ -382,6 +382,53 @@ func TestOpenStdin(t *testing.T) {
 	}
 }
 
+// TestInputInTime: a program that gets nothing of its stdin in time is ended and forgotten,
+// with its spool. One byte, or the end of its input, is in time.
+func TestInputInTime(t *testing.T) {
+	m := newTable(t)
+	req := wire.Spawn{Argv: []string{"cat"}, Stdio: wire.StdioPipes, OpenStdin: true, StdinWithin: 3_600_000, Spool: true}
+	info, err := m.Spawn(t.Context(), "fed", req, Body{})
+	if err != nil || !info.InOpen || info.InEnd != 0 {
+		t.Fatalf("%+v %v", info, err)
+	}
+	fed, err := m.Input("fed", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fed.Write(t.Context(), []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	req.StdinWithin = 1
+	if _, err := m.Spawn(t.Context(), "late", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "its end", func() bool { return len(m.List()) == 1 })
+	if _, err := os.Stat(m.spoolPath("late", wire.OutSuffix)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its spool: %v", err)
+	}
+	if i := m.List()[0]; i.ID != "fed" || i.InEnd != 3 || !i.InOpen {
+		t.Errorf("%+v", i)
+	}
+	if err := fed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, m, "fed", "out"); got != "one" {
+		t.Errorf("%q", got)
+	}
+	if i := m.List()[0]; i.InOpen || i.InEnd != 3 {
+		t.Errorf("closed: %+v", i)
+	}
+}
+
+// TestInputComesLate: bytes and the deadline cannot both count.
+func TestInputComesLate(t *testing.T) {
+	f := newFeed(nil)
+	f.first.Store(late)
+	if _, err := f.write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	m := newTable(t)
 	req := wire.Spawn{Argv: []string{"sh", "-c", `stty size; read x; stty size; echo $TERM; test -t 2 && echo tty; read x`}, Stdio: wire.StdioPTY, Cols: 90, Rows: 20}
