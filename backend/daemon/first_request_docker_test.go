@@ -62,6 +62,7 @@ func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duratio
 // answer: from the accepted prompt to the CLI's first request. It does so in a
 // container made for it (cold), in the channel's container once a run was there (second),
 // and from the spawn in a running container (warm), each with the gate and without it,
+// also after a person has written it for a second (ahead), which starts the CLI before,
 // and with the same program on the host, bare (host) and with what the second prompt has, too:
 // Loop's tools and a conversation to go on with (tools), in turn within one run. Only the
 // ratios hold for other machines; they are medians of rounds, and of the second prompt also
@@ -121,6 +122,16 @@ func BenchmarkFirstRequest(b *testing.B) {
 		model.next(b, "the first prompt", began)
 		end()
 		ways["second-"+name] = func() { measure("second-"+name, prompt(shared, second.ID)) }
+		writing, err := shared.channels.Add(b.Context(), b.TempDir(), "bench")
+		if err != nil {
+			b.Fatal(err)
+		}
+		ways["ahead-"+name] = func() {
+			shared.eager.Warm(writing.ID)
+			awaitAhead(b, shared, writing.ID)
+			<-time.After(time.Second)
+			measure("ahead-"+name, prompt(shared, writing.ID))
+		}
 	}
 	for b.Loop() {
 		for _, way := range ways { // in any order
@@ -133,11 +144,12 @@ func BenchmarkFirstRequest(b *testing.B) {
 	for _, r := range [][2]string{
 		{"second-free", "host"}, {"second-gated", "host"}, {"second-free", "tools"}, {"second-gated", "tools"},
 		{"second-free", "cold-free"}, {"second-gated", "cold-gated"},
+		{"ahead-free", "host"}, {"ahead-gated", "host"}, {"ahead-free", "cold-free"}, {"ahead-gated", "cold-gated"},
 	} {
 		b.ReportMetric(late(took[r[0]])/late(took[r[1]]), r[0]+"/"+r[1]+"-p95")
 	}
 	for _, r := range [][2]string{
-		{"warm-free", "host"}, {"cold-free", "host"}, {"second-free", "host"}, {"second-gated", "host"}, {"second-free", "cold-free"}, {"second-free", "tools"}, {"second-gated", "tools"}, {"warm-gated", "host"},
+		{"warm-free", "host"}, {"cold-free", "host"}, {"second-free", "host"}, {"second-gated", "host"}, {"second-free", "cold-free"}, {"second-free", "tools"}, {"second-gated", "tools"}, {"warm-gated", "host"}, {"ahead-free", "host"}, {"ahead-gated", "host"}, {"ahead-free", "cold-free"}, {"ahead-gated", "cold-gated"},
 		{"second-gated", "cold-gated"}, {"warm-gated", "warm-free"}, {"cold-gated", "cold-free"},
 	} {
 		var all []float64
@@ -152,6 +164,32 @@ func BenchmarkFirstRequest(b *testing.B) {
 func late(all []float64) float64 {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[min(len(sorted)*95/100, len(sorted)-1)]
+}
+
+// awaitAhead waits until a CLI waits for the channel's prompt.
+func awaitAhead(b *testing.B, d *Daemon, ch core.ChannelID) {
+	b.Helper()
+	for late := time.After(time.Minute); ; {
+		for _, c := range d.containers.List() {
+			if c.ChannelID != ch {
+				continue
+			}
+			link, err := d.links.Open(b.Context(), c)
+			if err != nil {
+				continue // it is being made
+			}
+			all, err := link.Spawns(b.Context())
+			_ = link.Close()
+			if err == nil && slices.ContainsFunc(all, func(s core.SpawnInfo) bool { return s.InOpen && s.Exit == nil }) {
+				return
+			}
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-late:
+			b.Fatal("no CLI waits within a minute")
+		}
+	}
 }
 
 // startDaemon starts one in a folder of its own, whose runs have a model at url, share

@@ -3,8 +3,10 @@ package sessions
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -17,9 +19,9 @@ import (
 const maxStamped = 2000
 
 // What the CLI reads at its start (seen with 2.1.332), below its own folder and below the
-// project's. Its .claude.json is not among it: each CLI writes that one.
+// project's. Its .claude.json and the rest of plugins are not among it: each CLI writes there.
 var (
-	readOfState   = []string{"settings.json", "CLAUDE.md", "agents", "commands", "skills", "output-styles", "plugins"}
+	readOfState   = []string{"CLAUDE.md", "agents", "commands", "skills", "output-styles", "plugins/installed_plugins.json"}
 	readOfProject = []string{
 		"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/settings.local.json",
 		".claude/agents", ".claude/commands", ".claude/skills", ".claude/output-styles", ".claude/rules",
@@ -28,20 +30,53 @@ var (
 
 // Stamp is another one when a file has changed that the CLI reads at its start in a channel:
 // the transcript of the session that it takes up, settings, commands, skills. It looks at
-// names, sizes and times, opens no file and follows no link.
+// names, sizes and times, and follows no link.
 func (s *Service) Stamp(ch core.Channel, workDir string, session core.SessionID) string {
 	sum := sha256.New()
 	if root, err := s.root(ch); err == nil {
-		names := readOfState
-		if validID(string(session)) {
-			names = append([]string{path.Join(projectsDir, folder(workDir), string(session)+suffix)}, names...)
+		if validID(string(session)) { // what is said is added at its end; a CLI that takes it up sets its time
+			if info, err := root.Lstat(path.Join(projectsDir, folder(workDir), string(session)+suffix)); err == nil {
+				fmt.Fprintf(sum, "%s %d\n", session, info.Size())
+			}
 		}
-		stampOf(sum, root, names)
+		if info := settingsOf(root); info != nil {
+			add(sum, stateSettings, info)
+		}
+		stampOf(sum, root, readOfState)
 	}
 	if root, err := os.OpenRoot(ch.Dir); err == nil {
 		stampOf(sum, root, readOfProject)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+const (
+	stateSettings = "settings.json"
+	maxSettings   = 64 << 10 // bytes that are read of it
+	// skipNoted is what a CLI that skips permissions notes in the settings at its start.
+	skipNoted = "skipDangerousModePermissionPrompt"
+)
+
+// settingsOf is the settings file of a state; nil where there is none, or nothing in it but
+// the CLI's own note.
+func settingsOf(root *os.Root) fs.FileInfo {
+	f, info, err := openFile(root, stateSettings)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	if err != nil {
+		return info
+	}
+	var set map[string]json.RawMessage
+	if json.Unmarshal(text, &set) != nil {
+		return info
+	}
+	if _, noted := set[skipNoted]; noted && len(set) == 1 {
+		return nil
+	}
+	return info
 }
 
 // stampOf adds what lies below some names of a folder, which it closes.

@@ -41,13 +41,28 @@ func TestStamp(t *testing.T) {
 		}
 	}
 	// The same size, at another time: it was written anew.
-	if err := os.Chtimes(transcript, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+	settings := filepath.Join(state, stateSettings)
+	if err := os.Chtimes(settings, time.Time{}, time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if now := stamp(); now == last {
 		t.Error("another time changed nothing")
 	} else {
 		last = now
+	}
+	if err := os.Chtimes(transcript, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if stamp() != last {
+		t.Error("taking up a conversation changed the stamp")
+	}
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	last = stamp()
+	write(settings, "{\n  \"skipDangerousModePermissionPrompt\": true\n}\n")
+	if stamp() != last {
+		t.Error("the CLI's own note changed the stamp")
 	}
 	for _, path := range []string{
 		filepath.Join(state, ".claude.json"), filepath.Join(state, projectsDir, folder("/w"), "other"+suffix),
