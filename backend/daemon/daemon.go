@@ -297,7 +297,7 @@ func (d *Daemon) assembleRuns() {
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
 		Sessions:  kept.Resumable, Stamp: kept.Stamp, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
-	}, runner.Options{Now: time.Now})
+	}, runner.Options{Now: time.Now, AfterRun: 2 * time.Minute})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.eager = eagerstart.New(eagerstart.Options{
 		Provision: d.provision, Channels: d.store, Containers: d.containers, Links: d.links, Agents: d.runner,

@@ -2,12 +2,12 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -17,6 +17,8 @@ const (
 	waitsFor = 15 * time.Minute
 	// renewAfter is when a CLI that waits is replaced by a new one, at the next word.
 	renewAfter = 10 * time.Minute
+	// settled is how long after a run's end the next one of the queue has begun.
+	settled = 200 * time.Millisecond
 	// dismissTime bounds ending a CLI that waits.
 	dismissTime = 5 * time.Second
 )
@@ -30,6 +32,7 @@ type spare struct {
 	start     startAt
 	stamp     string // of the files that it has read
 	began     time.Time
+	held      bool // somebody calls EndAhead
 }
 
 // fits reports whether a run would start the same program, with the same files to read.
@@ -55,28 +58,67 @@ func (sp *spare) alive(ctx context.Context) bool {
 	return false
 }
 
-// message is a prompt as the CLI reads it from its stdin.
-func message(prompt string) ([]byte, error) {
-	type said struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	b, err := json.Marshal(struct {
-		Type    string `json:"type"`
-		Message said   `json:"message"`
-	}{"user", said{"user", prompt}})
-	if err != nil {
-		return nil, fmt.Errorf("encode the prompt: %w", err)
-	}
-	return append(b, '\n'), nil
-}
-
 // StartAhead starts the CLI for a channel's next prompt in a container that the caller
 // holds, or leaves the one that waits there where it still is what a prompt would start.
 // Nothing is started beside a run of the channel, over Options.Spares, or where a prompt
 // would be worked on this computer itself. It blocks for as long as a start takes.
 // The caller calls EndAhead before it gives the container back.
 func (s *Service) StartAhead(ctx context.Context, ch core.ChannelID, c core.Container) error {
+	if err := s.startAhead(ctx, ch, c); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sp := s.spares[ch]; sp != nil {
+		sp.held = true
+	}
+	return nil
+}
+
+// startAfter starts the CLI for what a person says next, once a run of theirs is done, and
+// ends it when nothing was said for a while. It returns at once.
+func (s *Service) startAfter(ctx context.Context, w *work) {
+	if s.o.AfterRun <= 0 || w.run.State != core.RunDone || w.run.AuthorID != "" || w.run.Unattended || w.spec.Scope == "" {
+		return
+	}
+	s.wg.Go(func() {
+		if !backoff.Sleep(ctx, settled) || !s.mayWait(w.run.ChannelID) {
+			return
+		}
+		if err := s.startAhead(ctx, w.run.ChannelID, w.container); err != nil {
+			w.log.Debug("start the agent for the next prompt", "error", err)
+			return
+		}
+		sp := s.spareOf(w.run.ChannelID)
+		if sp == nil || !backoff.Sleep(ctx, s.o.AfterRun) {
+			return
+		}
+		s.mu.Lock()
+		over := s.spares[w.run.ChannelID] == sp && !sp.held
+		if over {
+			delete(s.spares, w.run.ChannelID)
+		}
+		s.mu.Unlock()
+		if over {
+			s.dismiss(ctx, sp)
+		}
+	})
+}
+
+// startAhead is StartAhead, and does nothing while another one for the channel is under way.
+func (s *Service) startAhead(ctx context.Context, ch core.ChannelID, c core.Container) error {
+	s.mu.Lock()
+	also := s.startingAhead[ch]
+	s.startingAhead[ch] = true
+	s.mu.Unlock()
+	if also {
+		return nil
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.startingAhead, ch)
+	}()
 	w := newWork(ctx, s, core.Run{ChannelID: ch, Attempt: core.Attempt{Number: 1}})
 	defer w.cancel(nil)
 	if err := w.readChannel(ctx); err != nil {
@@ -211,114 +253,4 @@ func (s *Service) endSpares(ctx context.Context) {
 	for _, sp := range all {
 		s.wg.Go(func() { s.dismiss(ctx, sp) })
 	}
-}
-
-// nextSpawn is the id of the spawn to come: that of the CLI that waits for this prompt, or a
-// new one.
-func (w *work) nextSpawn() core.SpawnID {
-	if w.run.Attempt.Number <= 1 && !w.run.Plan && w.spare == nil {
-		w.spare = w.s.takeSpare(w.run.ChannelID, w.container.ID)
-	}
-	if w.spare != nil {
-		return w.spare.req.ID
-	}
-	return core.SpawnID(core.NewID())
-}
-
-// leaveSpare ends the CLI that waited for this prompt and was not used.
-func (w *work) leaveSpare(ctx context.Context) {
-	if sp := w.spare; sp != nil {
-		w.spare = nil
-		w.s.wg.Go(func() { w.s.dismiss(ctx, sp) })
-	}
-}
-
-// useSpare gives the prompt to the CLI that waited for it. It reports false where that is
-// not what the run would start, or has ended without a byte of it. From its first byte on
-// the CLI is the run's, whatever becomes of Loop.
-func (w *work) useSpare(ctx context.Context, req core.SpawnRequest, msg []byte) (bool, error) {
-	if !w.spare.fits(req, *w.began, w.stamp(*w.began)) {
-		return false, nil
-	}
-	w.admit(w.currentLink())
-	_ = w.spare.link.Close() // the run has its own handle
-	w.spare = nil
-	taken, err := w.feed(ctx, msg)
-	if !taken && err == nil {
-		_, err = w.endUnfed(ctx)
-	}
-	return taken, err
-}
-
-// endUnfed ends the present spawn, which got nothing to do.
-func (w *work) endUnfed(ctx context.Context) (fed bool, err error) {
-	l := w.currentLink()
-	if err = l.Kill(ctx, w.run.SpawnID); err == nil {
-		err = l.Forget(ctx, w.run.SpawnID)
-	}
-	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		return false, fmt.Errorf("end an agent without a prompt: %w", err)
-	}
-	return false, nil
-}
-
-// feed writes what the present spawn has not taken of its input, and closes it. It reports
-// false when the spawn will never take a byte. Through another link it goes on where the
-// one before broke.
-func (w *work) feed(ctx context.Context, msg []byte) (taken bool, err error) {
-	for try := 0; try <= 3; try++ {
-		var known *core.SpawnInfo
-		if known, err = w.spawned(ctx); err == nil {
-			switch {
-			case known == nil:
-				return false, nil
-			case !known.InOpen || known.Exit != nil:
-				return known.InEnd > 0, nil
-			}
-			if err = w.pour(ctx, msg[min(known.InEnd, int64(len(msg))):]); err == nil {
-				return true, nil
-			}
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if errors.Is(err, core.ErrLinkDown) {
-			if err := w.openLink(ctx); err != nil {
-				return false, err
-			}
-		}
-	}
-	return false, fmt.Errorf("give the prompt to the agent: %w", err)
-}
-
-func (w *work) pour(ctx context.Context, msg []byte) error {
-	in, err := w.currentLink().Stdin(ctx, w.run.SpawnID)
-	if err != nil {
-		return err
-	}
-	_, err = in.Write(msg)
-	return errors.Join(err, in.Close())
-}
-
-// unfed looks after a CLI that had not got its whole prompt when Loop ended. One that has
-// none of it is ended: what it was started with may not be what counts now. It reports
-// whether the CLI has the prompt.
-func (w *work) unfed(ctx context.Context) (fed bool, err error) {
-	known, err := w.spawned(ctx)
-	switch {
-	case err != nil || known == nil:
-		return true, err // the link has broken again, which the reader finds
-	case !known.InOpen && (known.InEnd > 0 || known.Exit == nil):
-		return true, nil
-	case known.InEnd > 0:
-		msg, err := w.said()
-		if err == nil {
-			_, err = w.feed(ctx, msg)
-		}
-		return true, err
-	case known.InOpen:
-	default:
-		return true, nil // an end without input, which an ordinary spawn has as well
-	}
-	return w.endUnfed(ctx)
 }

@@ -259,6 +259,79 @@ func TestNothingWaitsForNobody(t *testing.T) {
 	})
 }
 
+// TestTheNextPromptAfterARun finds a CLI that waits, for a while. Nothing waits for agents, for
+// nobody, or after what has not ended well.
+func TestTheNextPromptAfterARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		req   core.Run
+		limit time.Duration
+		waits bool
+	}{
+		"a person's":   {core.Run{}, time.Minute, true},
+		"an agent's":   {core.Run{AuthorID: "agent:x"}, time.Minute, false},
+		"nobody's":     {core.Run{Unattended: true}, time.Minute, false},
+		"switched off": {core.Run{}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r := newAheadRig(t)
+				defer r.quit()
+				r.s.o.AfterRun = c.limit
+				c.req.ChannelID, c.req.Prompt = "c", "second"
+				run, err := r.s.Prompt(t.Context(), c.req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.ended(run.ID, time.Minute)
+				if got := len(r.cli.all()) == 3; got != c.waits {
+					t.Fatalf("%d spawns", len(r.cli.all()))
+				}
+				r.ended(r.prompt("c", "third").ID, time.Minute)
+				if fed := r.cli.fed(); fed[2] != "third" {
+					t.Errorf("prompts %q", fed)
+				}
+				r.pass(c.limit)
+				if r.live() != 0 {
+					t.Error("it waits for ever")
+				}
+			})
+		})
+	}
+}
+
+// TestTheNextPromptIsWritten: then what waits since the run's end does so for as long.
+func TestTheNextPromptIsWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newAheadRig(t)
+		defer r.quit()
+		r.s.o.AfterRun = time.Minute
+		r.ended(r.prompt("c", "second").ID, time.Minute)
+		r.ahead("c")
+		r.pass(2 * time.Minute)
+		if r.live() != 1 {
+			t.Error("it ends while somebody writes")
+		}
+		r.s.EndAhead(t.Context(), "c")
+		if r.live() != 0 {
+			t.Error("it outlives its hold")
+		}
+	})
+}
+
+// TestTheQueueGoesOn: between two prompts of a queue nothing is started.
+func TestTheQueueGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newAheadRig(t)
+		defer r.quit()
+		r.s.o.AfterRun = time.Minute
+		r.prompt("c", "second")
+		r.ended(r.prompt("c", "third").ID, time.Minute)
+		if fed := r.cli.fed(); !slices.Equal(fed, []string{"first", "second", "third", ""}) {
+			t.Errorf("prompts %q", fed)
+		}
+	})
+}
+
 // TestTheLinkBreaksWhileThePromptIsGiven: through the next one it goes on where it was.
 func TestTheLinkBreaksWhileThePromptIsGiven(t *testing.T) {
 	for _, taken := range []int{0, 1, 20} {

@@ -161,6 +161,7 @@ func (s *Service) process(ctx context.Context, w *work) {
 		}
 		w.cancel(nil)
 		close(w.done)
+		s.startAfter(ctx, w)
 	}()
 	if w.resumed {
 		s.p.Publish(s.queueEvent(run))

@@ -250,6 +250,7 @@ type Options struct {
 	Now         func() time.Time
 	Parallel    int           // runs under way at once over all channels (8)
 	Spares      int           // CLIs that wait for a prompt at once over all channels (4); negative is none
+	AfterRun    time.Duration // for which the CLI of the next prompt waits after a run; 0 is none
 	Timeout     time.Duration // of a run (1 h, the original's default)
 	KeepAlive   time.Duration // of a stopped container (300 s, the original's)
 	ResultGrace time.Duration // for the CLI to exit after its result and its background tasks (15 s)

@@ -118,7 +118,7 @@ func (p provisioner) Ensure(ctx context.Context, w provision.Want) (*provision.L
 }
 
 func specOf(run core.Run, ch core.Channel) core.Spec {
-	return core.Spec{Name: "box-of-" + string(run.ID), RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}
+	return core.Spec{Name: "box-of-" + string(run.ID), RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan, Scope: "session:" + string(ch.ID)}
 }
 
 // start begins a launch of Loop. quit ends it.

@@ -42,6 +42,8 @@ type Service struct {
 	drains  map[core.ChannelID]chan struct{} // what wakes the goroutine that works a channel's queue
 	active  map[core.RunID]*work
 	spares  map[core.ChannelID]*spare
+
+	startingAhead map[core.ChannelID]bool
 }
 
 // New makes the service.
@@ -53,7 +55,7 @@ func New(p Ports, o Options) *Service {
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
-		spares: map[core.ChannelID]*spare{},
+		spares: map[core.ChannelID]*spare{}, startingAhead: map[core.ChannelID]bool{},
 	}
 }
 
