@@ -13,6 +13,14 @@ type Files struct {
 	Ctx     context.Context `json:"-"`
 	Service FileService     `json:"-"`
 	Finder  FileFinder      `json:"-"`
+	// Pictures are those that go with prompts.
+	Pictures AttachmentService `json:"-"`
+}
+
+// AttachmentService keeps pictures for prompts.
+type AttachmentService interface {
+	Add(ctx context.Context, ch core.ChannelID, name string, data []byte) (core.Attachment, error)
+	Read(ch core.ChannelID, id string) ([]byte, error)
 }
 
 // FileFinder finds files by a few letters.
@@ -50,6 +58,17 @@ func (f *Files) Find(channelID, query string, limit int) (core.FileMatches, erro
 // Read reads the first most bytes of an ordinary file, 8 MiB at most.
 func (f *Files) Read(channelID, path string, most int64) (core.FileContent, error) {
 	return f.Service.Read(f.Ctx, core.ChannelID(channelID), path, most)
+}
+
+// Attach keeps a picture, which a prompt may name: PNG, JPEG, GIF or WebP, 3.75 MB and 8,000
+// pixels a side at most.
+func (f *Files) Attach(channelID, name string, data []byte) (core.Attachment, error) {
+	return f.Pictures.Add(f.Ctx, core.ChannelID(channelID), name, data)
+}
+
+// Attachment is the content of a picture that was attached.
+func (f *Files) Attachment(channelID, id string) ([]byte, error) {
+	return f.Pictures.Read(core.ChannelID(channelID), id)
 }
 
 // Write makes data the content of a file whose content has the mark of Read; with an empty

@@ -27,6 +27,9 @@ type PromptRequest struct {
 	Plan         bool              `json:"plan,omitempty"`       // plan first, and ask for approval
 	Unattended   bool              `json:"unattended,omitempty"` // what the gate would ask is denied
 	Session      core.SessionStart `json:"session,omitzero"`
+	// Attachments are pictures that Files.Attach has kept, at most 20; only their ids and
+	// names count.
+	Attachments []core.Attachment `json:"attachments,omitempty"`
 }
 
 // maxDelaySeconds keeps the number below from overflowing; the service has a
@@ -39,7 +42,8 @@ func (r *Runs) Prompt(req PromptRequest) (core.Run, error) {
 	run := core.Run{
 		ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt,
 		Demo: req.Demo, Script: req.Script, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session,
-		Delay: time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
+		Attachments: req.Attachments,
+		Delay:       time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
 	}
 	if req.Interrupt {
 		return r.Service.Interrupt(r.Ctx, run)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -160,7 +161,7 @@ func TestRunWishes(t *testing.T) {
 			}
 			got := r.fake.request
 			got.ClientID, got.ChannelID, got.Prompt = "", "", ""
-			if code != exitOK || got != tc.want {
+			if code != exitOK || !reflect.DeepEqual(got, tc.want) {
 				t.Errorf("exit %d, request %+v", code, got)
 			}
 		})

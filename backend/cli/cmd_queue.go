@@ -120,6 +120,9 @@ The prompt is the arguments, or standard input when PROMPT is - or left out.`,
 			return err
 		}
 		req.ChannelID = string(channel)
+		if req.Attachments, err = f.attach(j.ctx, j, channel); err != nil {
+			return err
+		}
 		run, err := call[core.Run](j.ctx, j, "Runs.Prompt", req)
 		if err != nil {
 			return err

@@ -55,6 +55,9 @@ func (a *app) run(ctx context.Context, s sink, f promptFlags, req bind.PromptReq
 		return unstarted(s, unsent, err)
 	}
 	unsent.ChannelID, req.ChannelID = channel, string(channel)
+	if req.Attachments, err = f.attach(ctx, c, channel); err != nil {
+		return unstarted(s, unsent, err)
+	}
 	fo := &follower{app: a, core: c, sink: s, run: unsent}
 	return fo.close(fo.follow(ctx, req))
 }

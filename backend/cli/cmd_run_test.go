@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,6 +134,31 @@ func TestRunPromptFromInput(t *testing.T) {
 	}
 	if code := r.run("run", "--dir", r.dir, "--", "--json"); code != exitOK || r.fake.request.Prompt != "--json" {
 		t.Errorf("exit %d, prompt %q", code, r.fake.request.Prompt)
+	}
+}
+
+func TestRunWithPictures(t *testing.T) {
+	r := newRig(t)
+	one, large := filepath.Join(r.dir, "one.png"), filepath.Join(r.dir, "large.png")
+	if err := errors.Join(os.WriteFile(one, []byte("bytes"), 0o600), os.WriteFile(large, make([]byte, core.MaxAttachmentBytes+5), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"run", "queue"} {
+		args := []string{command, "--dir", r.dir, "--image", one, "--image", one, "what is this"}
+		if command == "queue" {
+			args = append([]string{"queue", "add"}, args[1:]...)
+		}
+		if code := r.run(args...); code != exitOK || len(r.fake.request.Attachments) != 2 ||
+			!strings.HasSuffix(r.fake.request.Attachments[0].ID, "/bytes") || r.fake.request.Attachments[1].Name != "one.png" {
+			t.Errorf("%s: exit %d, %+v", command, code, r.fake.request.Attachments)
+		}
+		r.fake.request.Attachments = nil
+	}
+	for name, says := range map[string]string{filepath.Join(r.dir, "none.png"): "cannot be attached", r.dir: "cannot be attached", large: "too large"} {
+		if code := r.run("run", "--dir", r.dir, "--image", name, "x"); code == exitOK {
+			t.Errorf("%s: exit %d", name, code)
+		}
+		r.wantIn("err", says)
 	}
 }
 

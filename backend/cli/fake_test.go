@@ -162,6 +162,16 @@ func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMess
 			return nil, err
 		}
 		return reply(core.Run{ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt, State: core.RunQueued, Demo: req.Demo, Script: req.Script, CreatedAt: time.Now()})
+	case "Files.Attach":
+		var ch, name string
+		var data []byte
+		arg(0, &ch)
+		arg(1, &name)
+		arg(2, &data)
+		if len(data) > core.MaxAttachmentBytes {
+			return nil, core.Fail(core.CodeInvalid, nil, "The picture is too large.", "Make it smaller.")
+		}
+		return reply(core.Attachment{ID: ch + "/" + string(data), Name: name, Type: "image/png"})
 	case "Runs.Cancel":
 		var id core.RunID
 		arg(0, &id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type promptFlags struct {
 	delay        time.Duration
 	startAt      string
 	session, at  string
+	images       []string // files
 }
 
 func (f *promptFlags) on(cmd *cobra.Command) {
@@ -40,6 +42,7 @@ func (f *promptFlags) on(cmd *cobra.Command) {
 	fs.StringVar(&f.startAt, "start-at", "", "start it at a time of day, e.g. 17:30, or on a day, e.g. “2026-03-01 08:00”")
 	fs.BoolVar(&f.Plan, "plan", false, "let the agent plan first and ask for approval; until then it can change nothing of yours")
 	fs.BoolVar(&f.Unattended, "unattended", false, "nobody is there to answer: what the gate would ask is denied")
+	fs.StringArrayVar(&f.images, "image", nil, "picture that goes with the prompt: a PNG, JPEG, GIF or WebP file; may be repeated")
 	fs.StringVar(&f.session, "session", "", "id of the conversation to go on with, or to copy with --fork")
 	fs.BoolVar(&f.fork, "fork", false, "go on with a copy of the conversation")
 	fs.StringVar(&f.at, "at", "", "with --fork: the message that the copy ends with")
@@ -208,4 +211,31 @@ func findChannel(ctx context.Context, c Core, want string) (core.ChannelID, erro
 	}
 	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d channels are called %q.", len(named), want),
 		"Use the id that “loop channels” shows.")
+}
+
+// attach hands the pictures of the flags over to Loop.
+func (f promptFlags) attach(ctx context.Context, c Core, channel core.ChannelID) (all []core.Attachment, err error) {
+	for _, name := range f.images {
+		data, err := readPicture(name)
+		if err != nil {
+			return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The picture %q cannot be attached: %v.", name, err),
+				fmt.Sprintf("Name a PNG, JPEG, GIF or WebP file of at most %.2f MB.", core.MaxAttachmentBytes/1e6))
+		}
+		a, err := call[core.Attachment](ctx, c, "Files.Attach", channel, filepath.Base(name), data)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// readPicture reads one byte more than Loop takes, which then says so.
+func readPicture(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, core.MaxAttachmentBytes+1))
 }

@@ -100,7 +100,9 @@ type MessageCreated struct {
 	AuthorID string `json:"author_id,omitempty"`
 	Author   string `json:"author_name,omitempty"`
 	Content  string `json:"content"`
-	IsBot    bool   `json:"is_bot"`
+	// Attachments are the pictures of a prompt.
+	Attachments []Attachment `json:"attachments,omitempty"`
+	IsBot       bool         `json:"is_bot"`
 	// UUID names the message in the agent's transcript; a fork may end there.
 	UUID string `json:"uuid,omitempty"`
 	// Cut says that the agent ended in the middle of the message.

@@ -44,9 +44,10 @@ type Run struct {
 	// Delay is the wait that NotBefore stood for when it was set: a clock that is
 	// put back cannot make a run wait longer.
 	Delay       time.Duration `json:"-"`
-	HoldUntil   time.Time     `json:"hold_until,omitzero"`  // queued: being edited; nothing behind it is claimed either
-	Plan        bool          `json:"plan,omitempty"`       // plan first, and ask for approval
-	Unattended  bool          `json:"unattended,omitempty"` // nobody answers what the gate would ask: it is denied
+	HoldUntil   time.Time     `json:"hold_until,omitzero"`   // queued: being edited; nothing behind it is claimed either
+	Plan        bool          `json:"plan,omitempty"`        // plan first, and ask for approval
+	Unattended  bool          `json:"unattended,omitempty"`  // nobody answers what the gate would ask: it is denied
+	Attachments []Attachment  `json:"attachments,omitempty"` // at most MaxAttachments
 	Session     SessionStart  `json:"session,omitzero"`
 	Attempt     Attempt       `json:"attempt,omitzero"`
 	Trigger     string        `json:"trigger,omitempty"` // person (empty), agent, answer, continue

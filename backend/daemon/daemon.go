@@ -18,6 +18,7 @@ import (
 	"loop/agentimage"
 	"loop/backend/agentcopy"
 	"loop/backend/api"
+	"loop/backend/attachments"
 	"loop/backend/bind"
 	"loop/backend/browser"
 	"loop/backend/bus"
@@ -98,6 +99,7 @@ type Daemon struct {
 	provision  *provision.Service
 	runner     *runner.Service
 	eager      *eagerstart.Service
+	pictures   attachments.Files
 	inventory  *inventory.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
@@ -290,12 +292,13 @@ func (d *Daemon) assembleRuns() {
 	})
 	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
+	d.pictures = attachments.Files{Home: d.home, Channels: d.store}
 	kept := transcripts(d.home, d.settings.States)
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: places, Links: places, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
-		Sessions:  kept.Resumable, Stamp: kept.Stamp, Publish: d.bus.Publish, Log: d.log,
+		Sessions:  kept.Resumable, Stamp: kept.Stamp, Attachments: d.pictures, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now, AfterRun: 2 * time.Minute})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
@@ -367,7 +370,7 @@ func (d *Daemon) assembleBound() {
 		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
 		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
-		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files},
+		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files, Pictures: d.pictures},
 		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},

@@ -2,28 +2,11 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"loop/backend/core"
 )
-
-// message is a prompt as the CLI reads it from its stdin.
-func message(prompt string) ([]byte, error) {
-	type said struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	b, err := json.Marshal(struct {
-		Type    string `json:"type"`
-		Message said   `json:"message"`
-	}{"user", said{"user", prompt}})
-	if err != nil {
-		return nil, fmt.Errorf("encode the prompt: %w", err)
-	}
-	return append(b, '\n'), nil
-}
 
 // nextSpawn is the id of the spawn to come: that of the CLI that waits for this prompt, or a
 // new one.

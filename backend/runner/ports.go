@@ -76,6 +76,22 @@ type Settings interface {
 	ForRun(ctx context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error)
 }
 
+// Attachments are the pictures of prompts. Errors are Failures.
+type Attachments interface {
+	Look(ch core.ChannelID, id, name string) (core.Attachment, error)
+	Read(ch core.ChannelID, id string) ([]byte, error)
+}
+
+// noAttachments stands in where there are none.
+type noAttachments struct{}
+
+var errNoAttachments = core.Fail(core.CodeInvalid, nil, "Pictures cannot be attached here.", "")
+
+func (noAttachments) Look(core.ChannelID, string, string) (core.Attachment, error) {
+	return core.Attachment{}, errNoAttachments
+}
+func (noAttachments) Read(core.ChannelID, string) ([]byte, error) { return nil, errNoAttachments }
+
 // Gate is what supervises the programs of runs.
 type Gate interface {
 	// Policy is the document that a spawn of a container goes by; nil says that it is
@@ -229,13 +245,14 @@ type MCPServer struct {
 
 // Ports are what the runner works with.
 type Ports struct {
-	Store      Store
-	Provision  Provision
-	Settings   Settings
-	Containers Containers
-	Links      Links
-	Spools     Spools
-	Sessions   SessionFunc
+	Store       Store
+	Provision   Provision
+	Settings    Settings
+	Containers  Containers
+	Links       Links
+	Spools      Spools
+	Sessions    SessionFunc
+	Attachments Attachments // nil: there are none
 	// Stamp changes with the files that the CLI reads at its start: the conversation that it
 	// takes up, settings, commands. nil: nobody looks.
 	Stamp   func(ch core.Channel, workDir string, session core.SessionID) string

@@ -52,6 +52,9 @@ func New(p Ports, o Options) *Service {
 	if p.Gate == nil {
 		p.Gate = noGate{}
 	}
+	if p.Attachments == nil {
+		p.Attachments = noAttachments{}
+	}
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
@@ -99,7 +102,7 @@ func (s *Service) Prompt(ctx context.Context, req core.Run) (core.Run, error) {
 	return s.whyWaits(ctx, run), err
 }
 
-func (s *Service) enqueue(ctx context.Context, req core.Run) (core.Run, error) {
+func (s *Service) enqueue(ctx context.Context, req core.Run) (run core.Run, err error) {
 	if req.ID == "" {
 		req.ID = core.RunID(core.NewID())
 	}
@@ -110,6 +113,9 @@ func (s *Service) enqueue(ctx context.Context, req core.Run) (core.Run, error) {
 		return core.Run{}, err
 	}
 	if err := req.Session.Check(); err != nil {
+		return core.Run{}, err
+	}
+	if req.Attachments, err = s.attached(req); err != nil {
 		return core.Run{}, err
 	}
 	if req.Delay < 0 || req.Delay > MaxDelay {
@@ -134,7 +140,7 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 	run := core.Run{
 		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
 		Demo: req.Demo || ch.Kind == core.KindDemo, Script: req.Script, NotBefore: req.NotBefore,
-		Delay: req.Delay, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session, Trigger: req.Trigger,
+		Attachments: req.Attachments, Delay: req.Delay, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session, Trigger: req.Trigger,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
 	defer s.inOrder()()
@@ -155,7 +161,8 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 
 // saidEvent is the message that a queued run shows as.
 func saidEvent(run core.Run, at time.Time) core.Event {
-	m := core.MessageCreated{MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt, Priority: run.Priority}
+	m := core.MessageCreated{MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt,
+		Attachments: run.Attachments, Priority: run.Priority}
 	if !run.NotBefore.IsZero() {
 		m.NotBefore = run.NotBefore.UnixMilli()
 	}
@@ -258,7 +265,7 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	}
 	return s.Prompt(ctx, core.Run{
 		ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo,
-		Script: run.Script, Plan: run.Plan, Unattended: run.Unattended, Session: run.Session,
+		Script: run.Script, Plan: run.Plan, Unattended: run.Unattended, Session: run.Session, Attachments: run.Attachments,
 	})
 }
 

@@ -57,7 +57,8 @@ func (w *work) startOf() (st startAt, why string) {
 		return st, ""
 	}
 	if own := w.ch.Session(w.run.Demo); own != "" && own != st.resume && w.kept(own) {
-		return startAt{resume: own}, "The conversation that was asked for is no longer kept by the agent, so this run goes on with the channel's own."
+		return startAt{resume: own}, "The conversation that was asked for is no longer kept by the agent, " +
+			"so this run goes on with the channel's own."
 	}
 	return startAt{}, "The earlier conversation is no longer kept by the agent, so this run starts a new one."
 }

@@ -221,14 +221,6 @@ func (w *work) spawn(ctx context.Context) error {
 	}
 }
 
-// said is the prompt of the present try as its CLI reads it.
-func (w *work) said() ([]byte, error) {
-	if w.run.Attempt.Kind == core.AttemptCompact {
-		return message(compactPrompt)
-	}
-	return message(w.run.Prompt)
-}
-
 // request is the present spawn, without its input.
 func (w *work) request(st startAt) (core.SpawnRequest, error) {
 	mcp, err := mcpConfig(w.launch, w.run, w.spec.WorkDir)
@@ -240,7 +232,8 @@ func (w *work) request(st startAt) (core.SpawnRequest, error) {
 		return core.SpawnRequest{}, err
 	}
 	if rules == nil && w.run.Plan && !w.spec.Plan && w.launch.Host == nil { // the gate was switched off since the container was made
-		return core.SpawnRequest{}, core.Fail(core.CodeForbidden, nil, "The gate is off by now, and this run plans in a container that could write.",
+		return core.SpawnRequest{}, core.Fail(core.CodeForbidden, nil,
+			"The gate is off by now, and this run plans in a container that could write.",
 			"Send the prompt again: without the gate it gets a container that is read-only.")
 	}
 	launch := w.launch

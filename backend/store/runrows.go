@@ -244,7 +244,8 @@ func runOf(r rows.Run) (core.Run, error) {
 		Rank: r.QueueRank, Delay: time.Duration(r.DelayMs) * time.Millisecond, HoldUntil: fromMillis(r.HoldUntil),
 		Plan: r.Plan != 0, Unattended: r.Unattended != 0, Trigger: r.TriggeredBy,
 	}
-	err := errors.Join(fromJSON(r.Session, &out.Session), fromJSON(r.Attempt, &out.Attempt), fromJSON(r.Outcome, &out.Outcome))
+	err := errors.Join(fromJSON(r.Attachments, &out.Attachments),
+		fromJSON(r.Session, &out.Session), fromJSON(r.Attempt, &out.Attempt), fromJSON(r.Outcome, &out.Outcome))
 	if err != nil {
 		return core.Run{}, fmt.Errorf("decode run %s: %w", r.ID, err)
 	}

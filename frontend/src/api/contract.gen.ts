@@ -129,6 +129,15 @@ export type AskQuestion = {
   multiSelect?: boolean;
 };
 
+export type Attachment = {
+  id: string;
+  name: string; // as the person called it; for a screen
+  type: string; // image/png, image/jpeg, image/gif, image/webp
+  bytes: number; // size
+  width: number; // in pixels
+  height: number;
+};
+
 export type Attempt = {
   number: number; // from 1
   kind?: AttemptKind;
@@ -948,6 +957,7 @@ export type MessageCreated = {
   author_id?: string;
   author_name?: string;
   content: string;
+  attachments?: Attachment[];
   is_bot: boolean;
   uuid?: string;
   cut?: boolean;
@@ -1027,6 +1037,7 @@ export type PromptRequest = {
   plan?: boolean; // plan first, and ask for approval
   unattended?: boolean; // what the gate would ask is denied
   session?: SessionStart;
+  attachments?: Attachment[];
 };
 
 export type PrunedContainer = {
@@ -1098,6 +1109,7 @@ export type Run = {
   hold_until?: string; // queued: being edited; nothing behind it is claimed either
   plan?: boolean; // plan first, and ask for approval
   unattended?: boolean; // nobody answers what the gate would ask: it is denied
+  attachments?: Attachment[]; // at most MaxAttachments
   session?: SessionStart;
   attempt?: Attempt;
   trigger?: string; // person (empty), agent, answer, continue
@@ -1523,6 +1535,8 @@ export const bound = (call: Call) => ({
     watch: () => call<ContainerWatch>("Containers", "Watch"),
   },
   files: {
+    attach: (channelID: string, name: string, data: string) => call<Attachment>("Files", "Attach", channelID, name, data),
+    attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     find: (channelID: string, query: string, limit: number) => call<FileMatches>("Files", "Find", channelID, query, limit),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
     read: (channelID: string, path: string, most: number) => call<FileContent>("Files", "Read", channelID, path, most),

@@ -124,4 +124,5 @@ type Run struct {
 	TriggeredBy   string
 	CostEstimated int64
 	Unattended    int64
+	Attachments   string
 }

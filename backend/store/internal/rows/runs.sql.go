@@ -125,7 +125,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, er
 }
 
 const getRun = `-- name: GetRun :one
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended FROM runs WHERE id = ?
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE id = ?
 `
 
 func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
@@ -159,6 +159,7 @@ func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
 		&i.TriggeredBy,
 		&i.CostEstimated,
 		&i.Unattended,
+		&i.Attachments,
 	)
 	return i, err
 }
@@ -181,8 +182,8 @@ func (q *Queries) HoldQueued(ctx context.Context, arg HoldQueuedParams) (int64, 
 }
 
 const insertRun = `-- name: InsertRun :exec
-INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended)
-VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended, attachments)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertRunParams struct {
@@ -201,6 +202,7 @@ type InsertRunParams struct {
 	TriggeredBy string
 	QueueRank   int64
 	Unattended  int64
+	Attachments string
 }
 
 func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
@@ -220,12 +222,13 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
 		arg.TriggeredBy,
 		arg.QueueRank,
 		arg.Unattended,
+		arg.Attachments,
 	)
 	return err
 }
 
 const latestEnded = `-- name: LatestEnded :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended FROM runs WHERE seq IN (
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE seq IN (
     SELECT max(r.seq) FROM runs r WHERE r.state IN ('done', 'failed', 'cancelled', 'interrupted') GROUP BY r.channel_id
 )
 `
@@ -267,6 +270,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 			&i.TriggeredBy,
 			&i.CostEstimated,
 			&i.Unattended,
+			&i.Attachments,
 		); err != nil {
 			return nil, err
 		}
@@ -282,7 +286,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 }
 
 const listActive = `-- name: ListActive :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
 `
 
 func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
@@ -322,6 +326,7 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 			&i.TriggeredBy,
 			&i.CostEstimated,
 			&i.Unattended,
+			&i.Attachments,
 		); err != nil {
 			return nil, err
 		}
@@ -369,7 +374,7 @@ func (q *Queries) ListModelRates(ctx context.Context) ([]ModelRate, error) {
 }
 
 const listQueue = `-- name: ListQueue :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
 `
 
 func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error) {
@@ -409,6 +414,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 			&i.TriggeredBy,
 			&i.CostEstimated,
 			&i.Unattended,
+			&i.Attachments,
 		); err != nil {
 			return nil, err
 		}
@@ -424,7 +430,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended FROM runs
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs
 WHERE (CAST(?1 AS TEXT) = '' OR channel_id = CAST(?1 AS TEXT))
   AND (CAST(?2 AS TEXT) = '' OR instr(CAST(?2 AS TEXT), ' ' || state || ' ') > 0)
 ORDER BY seq DESC LIMIT ?3
@@ -473,6 +479,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.TriggeredBy,
 			&i.CostEstimated,
 			&i.Unattended,
+			&i.Attachments,
 		); err != nil {
 			return nil, err
 		}
