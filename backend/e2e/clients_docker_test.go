@@ -128,7 +128,7 @@ func TestEveryIDRuns(t *testing.T) {
 const noting = `#!/usr/bin/env python3
 import json, os, sys, time
 fd = os.open("ran", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-os.write(fd, (json.dumps(sys.stdin.read()) + "\n").encode())
+os.write(fd, (json.dumps(json.loads(sys.stdin.read())["message"]["content"]) + "\n").encode())
 for n in range(5):
     print(json.dumps({"type": "assistant", "message": {"id": "m%d" % n, "role": "assistant", "content": [{"type": "text", "text": "word %d" % n}]}}), flush=True)
     time.sleep(0.05)

@@ -19,7 +19,7 @@ import (
 const gated = `#!/usr/bin/env python3
 import json, os, sys, time
 fd = os.open("ran", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-os.write(fd, (json.dumps(sys.stdin.read()) + "\n").encode())
+os.write(fd, (json.dumps(json.loads(sys.stdin.read())["message"]["content"]) + "\n").encode())
 n = os.pread(fd, 1 << 20, 0).count(b"\n")
 while not os.path.exists("open-%d" % n):
     time.sleep(0.02)
