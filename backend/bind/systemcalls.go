@@ -92,6 +92,10 @@ func (s *System) Snapshot() (Snapshot, error) {
 // Doctor performs every check; it takes a few seconds.
 func (s *System) Doctor() (doctor.Report, error) { return s.Doctors.Check(s.Ctx), nil }
 
+// Fix puts right what a check offers to, and returns the check as it is then. Building the
+// image takes minutes.
+func (s *System) Fix(id string) (doctor.Check, error) { return s.Doctors.Fix(s.Ctx, id) }
+
 // imageWait bounds how long the page waits for the engine, which may hang.
 const imageWait = 2 * time.Second
 

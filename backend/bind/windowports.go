@@ -90,6 +90,7 @@ type ConfigService interface {
 // DoctorService performs the checks.
 type DoctorService interface {
 	Check(ctx context.Context) doctor.Report
+	Fix(ctx context.Context, id string) (doctor.Check, error)
 }
 
 // Native does what only a window can. Headless it is nil.

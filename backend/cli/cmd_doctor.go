@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loop/backend/core"
 	"loop/backend/doctor"
 )
 
@@ -15,18 +16,48 @@ var marks = map[doctor.State]struct{ word, style string }{
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return a.job(jsonFlag(&cobra.Command{
+	var fix bool
+	cmd := a.job(jsonFlag(&cobra.Command{
 		Use:   "doctor",
 		Short: "Try what Loop needs and say what to do where it fails",
-		Long:  "Try what Loop needs: each check performs the operation. Exit code 1 when one fails.",
-		Args:  none,
+		Long: `Try what Loop needs: each check performs the operation. Exit code 1 when one fails.
+
+With --fix, Loop first puts right what it can by itself: it builds the agent image where that is
+missing or old, and closes its folder to others. It changes nothing else.`,
+		Args: none,
 	}), a.connect, func(j *job) error {
+		if fix {
+			if err := j.fix(); err != nil {
+				return err
+			}
+		}
 		r, err := show(j, j.printReport, "System.Doctor")
 		if err == nil && !r.OK() {
 			err = exitError(exitFailed)
 		}
 		return err
 	})
+	cmd.Flags().BoolVar(&fix, "fix", false, "put right what Loop can by itself")
+	return cmd
+}
+
+// fix puts right what checks offer to. What fails is said, and the rest goes on.
+func (j *job) fix() error {
+	r, err := call[doctor.Report](j.ctx, j, "System.Doctor")
+	if err != nil {
+		return err
+	}
+	for _, c := range r.Checks {
+		if c.Fix == "" {
+			continue
+		}
+		j.err.line("%s: %s.", c.Title, c.Fix)
+		if _, err := call[doctor.Check](j.ctx, j, "System.Fix", c.ID); err != nil {
+			f := core.AsFailure(err)
+			j.err.line("It did not work: %s %s", f.Cause, f.Remedy)
+		}
+	}
+	return nil
 }
 
 func (a *app) printReport(r doctor.Report) {

@@ -415,3 +415,28 @@ func TestImageOfSandboxes(t *testing.T) {
 		t.Errorf("flags for the agent image: exit %d", code)
 	}
 }
+
+// TestDoctorFixes what checks offer, says so, and checks again; what fails stops nothing.
+func TestDoctorFixes(t *testing.T) {
+	r := newRig(t)
+	check := func(id, fix string) map[string]any {
+		return map[string]any{"id": id, "title": id, "state": "warn", "summary": "s", "fix": fix}
+	}
+	r.fake.answers["System.Doctor"] = map[string]any{"checks": []any{check("disk", "Close it"), check("gate", ""), check("image", "Build it")}}
+	var fixed []string
+	r.fake.onCall = func(method string) {
+		if method == "System.Fix" {
+			fixed = append(fixed, string(r.fake.last[method][0]))
+		}
+	}
+	r.fake.fails["System.Fix"] = core.Fail(core.CodeConfig, nil, "The disk is full.", "Free some space.")
+	if code := r.run("doctor", "--fix"); code != exitOK || strings.Join(fixed, " ") != `"disk" "image"` {
+		t.Errorf("exit %d, fixed %v", code, fixed)
+	}
+	r.wantIn("err", "disk: Close it.")
+	r.wantIn("err", "It did not work: The disk is full. Free some space.")
+	fixed = nil
+	if code := r.run("doctor"); code != exitOK || fixed != nil {
+		t.Errorf("exit %d, fixed %v without being told to", code, fixed)
+	}
+}

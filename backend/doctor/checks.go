@@ -28,6 +28,7 @@ type Check struct {
 	Summary    string `json:"summary"`
 	Remedy     string `json:"remedy,omitempty"`
 	Detail     string `json:"detail,omitempty"`
+	Fix        string `json:"fix,omitempty"` // what Doctor.Fix would do about it; empty: nothing
 	DurationMs int64  `json:"duration_ms"`
 }
 
@@ -48,6 +49,8 @@ type Probe struct {
 	ID, Title, Needs string
 	Limit            time.Duration
 	Do               func(ctx context.Context) (Check, error)
+	// Fix puts right what a check has named in Check.Fix, and takes as long as that takes.
+	Fix func(ctx context.Context) error
 }
 
 // Doctor runs probes; those that do not need each other run side by side.
@@ -73,6 +76,19 @@ func (d Doctor) Check(ctx context.Context) Report {
 	}
 	wg.Wait()
 	return Report{Checks: out}
+}
+
+// Fix puts right what a check offers to, and checks again. Errors are Failures.
+func (d Doctor) Fix(ctx context.Context, id string) (Check, error) {
+	i := slices.IndexFunc(d.Probes, func(p Probe) bool { return p.ID == id && p.Fix != nil })
+	if i < 0 {
+		return Check{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is nothing that Loop can put right about %q.", id),
+			"Run “loop doctor”, which says what to do.")
+	}
+	if err := d.Probes[i].Fix(ctx); err != nil {
+		return Check{}, err
+	}
+	return d.Probes[i].perform(ctx), nil
 }
 
 func (p Probe) perform(ctx context.Context) Check {

@@ -42,7 +42,8 @@ func parts(t *testing.T, s *settings) Parts {
 		Engine: engineSays(core.EngineStatus{OK: true, Name: "Docker"}), Image: imageSays(core.ImageStatus{State: core.ImageReady, Ref: "x"}),
 		Trial: func(context.Context) (Tried, error) { return Tried{Started: time.Second}, nil }, Settings: s,
 		GateTrial: func(context.Context) (GateTried, error) { return tried(nil), nil }, Gate: &gate{},
-		Home: t.TempDir(), OS: "linux", Getenv: func(string) string { return "" }, ReadCA: os.ReadFile,
+		Build: func(context.Context) error { return nil },
+		Home:  closed(t), OS: "linux", Getenv: func(string) string { return "" }, ReadCA: os.ReadFile,
 	}
 }
 
@@ -231,5 +232,53 @@ func TestASlowProbeEnds(t *testing.T) {
 	d := Doctor{[]Probe{{ID: "slow", Limit: time.Millisecond, Do: func(ctx context.Context) (Check, error) { <-ctx.Done(); return Check{}, ctx.Err() }}}}
 	if c := d.Check(t.Context()).Checks[0]; c.State != Fail || !strings.Contains(c.Summary, "finish") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// closed is a folder that nobody else may look into.
+func closed(t *testing.T) string {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestFix: what a check offers is done, and the check performed again. Nothing else is done.
+func TestFix(t *testing.T) {
+	p := parts(t, &settings{})
+	built := 0
+	p.Image = func(context.Context) core.ImageStatus {
+		if built == 0 {
+			return core.ImageStatus{State: core.ImageMissing, Ref: "x"}
+		}
+		return core.ImageStatus{State: core.ImageReady, Ref: "x"}
+	}
+	p.Build = func(context.Context) error { built++; return nil }
+	if err := os.Chmod(p.Home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := Doctor{Probes(p)}
+	for _, c := range d.Check(t.Context()).Checks {
+		if offers := c.ID == "image" || c.ID == "disk"; offers != (c.Fix != "") {
+			t.Errorf("%s offers %q", c.ID, c.Fix)
+		}
+	}
+	for _, id := range []string{"image", "disk"} {
+		if c, err := d.Fix(t.Context(), id); err != nil || c.State != OK || c.Fix != "" {
+			t.Errorf("%s: %+v %v", id, c, err)
+		}
+	}
+	if info, err := os.Stat(p.Home); err != nil || info.Mode().Perm() != 0o700 || built != 1 {
+		t.Errorf("%v, %v, built %d times", info.Mode(), err, built)
+	}
+	for _, id := range []string{"", "gate", "none"} {
+		if _, err := d.Fix(t.Context(), id); core.AsFailure(err).Code != core.CodeInvalid {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	p.Build = func(context.Context) error { return errors.New("no space") }
+	if _, err := (Doctor{Probes(p)}).Fix(t.Context(), "image"); err == nil {
+		t.Error("a build that fails is no success")
 	}
 }

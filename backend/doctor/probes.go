@@ -21,6 +21,7 @@ import (
 type Parts struct {
 	Engine func(context.Context) core.EngineStatus
 	Image  func(context.Context) core.ImageStatus
+	Build  func(context.Context) error          // the image
 	Trial  func(context.Context) (Tried, error) // with a container as of a run (Container.Try)
 	// GateTrial is what programs could do in a container (Container.TryGate).
 	GateTrial func(context.Context) (GateTried, error)
@@ -61,9 +62,9 @@ const minFree = 5 << 30
 func Probes(p Parts) []Probe {
 	return []Probe{
 		{ID: "config", Title: "Configuration", Limit: 5 * time.Second, Do: p.config},
-		{ID: "disk", Title: "Disk", Limit: 10 * time.Second, Do: p.disk},
+		{ID: "disk", Title: "Disk", Limit: 10 * time.Second, Do: p.disk, Fix: p.closeHome},
 		{ID: "engine", Title: "Docker engine", Limit: 10 * time.Second, Do: p.engine},
-		{ID: "image", Title: "Agent image", Limit: 10 * time.Second, Needs: "engine", Do: p.image},
+		{ID: "image", Title: "Agent image", Limit: 10 * time.Second, Needs: "engine", Do: p.image, Fix: p.Build},
 		{ID: "link", Title: "Container and link", Limit: 40 * time.Second, Needs: "image", Do: p.link},
 		{ID: "ca", Title: "Certificates", Limit: 10 * time.Second, Do: p.certificates},
 		{ID: "credentials", Title: "Model access", Limit: 15 * time.Second, Do: p.credentials},
@@ -124,7 +125,28 @@ func (p Parts) disk(context.Context) (Check, error) {
 	if free < minFree {
 		c.State, c.Remedy = Warn, "An image build needs about 5 GB: remove old images with “docker image prune”."
 	}
+	if p.open() {
+		c.State, c.Fix = Warn, "Let nobody else look into the folder"
+		c.Summary += " Others on this computer can look into the folder, which holds conversations and settings."
+		c.Remedy = strings.TrimSpace(c.Remedy + fmt.Sprintf(" Close it: “chmod 700 %s”.", p.Home))
+	}
 	return c, nil
+}
+
+// open reports whether others may look into Loop's folder. Windows goes by its parent's.
+func (p Parts) open() bool {
+	info, err := os.Stat(p.Home)
+	return err == nil && p.OS != "windows" && info.Mode().Perm()&0o077 != 0
+}
+
+func (p Parts) closeHome(context.Context) error {
+	if !p.open() {
+		return nil
+	}
+	if err := os.Chmod(p.Home, 0o700); err != nil {
+		return core.Fail(core.CodeConfig, err, fmt.Sprintf("The folder %s could not be closed to others.", p.Home), "Look who owns it.")
+	}
+	return nil
 }
 
 func (p Parts) engine(ctx context.Context) (Check, error) {
@@ -142,6 +164,8 @@ func (p Parts) engine(ctx context.Context) (Check, error) {
 	return Check{Summary: fmt.Sprintf("%s %s (API %s, %s), from %s at %s.", s.Name, s.Version, s.APIVersion, mode, s.Source, s.Host)}, nil
 }
 
+const buildIt = "Build the image, which takes some minutes"
+
 func (p Parts) image(ctx context.Context) (Check, error) {
 	s := p.Image(ctx)
 	switch s.State {
@@ -150,10 +174,10 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 	case core.ImageBuilding:
 		return Check{State: Warn, Summary: "It is being built: " + s.Step}, nil
 	case core.ImageStale:
-		return Check{State: Warn, Summary: s.Ref + " was made by another version of Loop.",
+		return Check{State: Warn, Fix: buildIt, Summary: s.Ref + " was made by another version of Loop.",
 			Remedy: "Build it again: “loop image build”, or the button in the window. The next run does it by itself."}, nil
 	case core.ImageMissing:
-		return Check{State: Fail, Summary: s.Ref + " is not there.",
+		return Check{State: Fail, Fix: buildIt, Summary: s.Ref + " is not there.",
 			Remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself."}, nil
 	}
 	if s.Failure != nil {

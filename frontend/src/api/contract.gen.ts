@@ -410,6 +410,7 @@ export type DoctorCheck = {
   summary: string;
   remedy?: string;
   detail?: string;
+  fix?: string; // what Doctor.Fix would do about it; empty: nothing
   duration_ms: number;
 };
 
@@ -1599,6 +1600,7 @@ export const bound = (call: Call) => ({
     credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
     doctor: () => call<DoctorReport>("System", "Doctor"),
     explain: (channelID: string, plan: boolean) => call<Explanation>("System", "Explain", channelID, plan),
+    fix: (id: string) => call<DoctorCheck>("System", "Fix", id),
     hide: () => call<null>("System", "Hide"),
     keep: (key: string, value: string) => call<null>("System", "Keep", key, value),
     leaving: () => call<Leaving>("System", "Leaving"),

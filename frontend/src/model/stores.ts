@@ -32,8 +32,8 @@ export const draftsStore = createStore<Record<ChannelID, string>>(() => ({}));
 /** Whether the prompt in the box is to be planned first, by channel. */
 export const plansStore = createStore<Record<ChannelID, boolean>>(() => ({}));
 
-export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number };
-export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0 }));
+export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number; fixing: string | null };
+export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0, fixing: null }));
 
 /** Timelines of the channels that were shown. Other channels need no memory. */
 export const timelinesStore = createStore<Record<ChannelID, TimelineState>>(() => ({}));

@@ -30,7 +30,7 @@ beforeEach(() => {
   outboxStore.setState({ letters: [] });
   sessionsStore.setState(noSessions);
   connectionStore.setState({ state: "connecting", snapshotFailure: null });
-  doctorStore.setState({ phase: "none", report: null, failure: null, at: 0 });
+  doctorStore.setState({ phase: "none", report: null, failure: null, at: 0, fixing: null });
   viewStore.setState({ selected: "", theme: "system", toast: null });
 });
 

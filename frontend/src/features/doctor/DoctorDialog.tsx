@@ -7,12 +7,13 @@ import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
+import { fix } from "../../session/fix";
 import { session } from "../../session/session";
 import { CheckRow } from "../../ui/CheckRow";
 import { reportText } from "../../model/doctor";
 
 export function DoctorDialog({ onClose }: { onClose(): void }) {
-  const { phase, report, failure } = useStore(doctorStore);
+  const { phase, report, failure, fixing } = useStore(doctorStore);
   const version = useStore(frameStore, (f) => f.version);
   useEffect(() => {
     void session().doctor();
@@ -30,11 +31,17 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
         </Button>
       </>
     }>
-      {failure && phase === "error" && <FailureCard failure={failure} />}
+      {failure && phase !== "running" && <FailureCard failure={failure} />}
       <ul className="checks">
         {checks.length === 0 && running && <CheckRow state="busy" title="Checking" summary="Engine, image, link, gate, certificates, model access, display, disk." />}
         {checks.map((c) => (
-          <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? fineDuration(c.duration_ms) : undefined} />
+          <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? fineDuration(c.duration_ms) : undefined}>
+            {c.fix && !running && (
+              <Button disabled={fixing !== null} onClick={() => void fix(c.id)} aria-label={`${c.title}: ${c.fix}`}>
+                {fixing === c.id ? "Under way…" : c.fix}
+              </Button>
+            )}
+          </CheckRow>
         ))}
       </ul>
     </Modal>
