@@ -18,6 +18,7 @@ import "./settings.mjs";
 import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";
+import "./checks.mjs";
 import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./mention.mjs";

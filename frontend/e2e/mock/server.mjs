@@ -99,6 +99,12 @@ function calls(w, play, settings, terminals, gate) {
       await new Promise((r) => setTimeout(r, 300 / play.speed));
       return { checks: CHECKS.map((c) => check(w, c)) };
     },
+    "System.Fix": async (id) => {
+      await new Promise((r) => setTimeout(r, 300 / play.speed));
+      if (w.fixFails) throw fail("config", "The folder /home/ana/.loop could not be closed to others.", "Look who owns it.");
+      if (id === "disk") w.homeOpen = false;
+      return check(w, CHECKS.find((c) => c.id === id));
+    },
     "System.ImageStatus": () => w.image,
     "System.BuildImage": () => play.build(),
     "System.SandboxImageStatus": () => ({ state: w.sandboxBuild ? "building" : "missing", ref: "openclaw-sandbox-common:bookworm-slim", step: "Building the common sandbox image", progress: 0.42 }),
@@ -118,6 +124,7 @@ function calls(w, play, settings, terminals, gate) {
 function check(w, c) {
   if (!w.engine.ok && ["image", "link"].includes(c.id)) return { ...c, state: "skip", summary: "Not tried: Docker engine comes first." };
   if (!w.engine.ok && c.id === "engine") return { ...c, state: "fail", summary: w.engine.failure.cause, remedy: w.engine.failure.remedy, detail: w.engine.failure.detail };
+  if (w.homeOpen && c.id === "disk") return { ...c, state: "warn", summary: `${c.summary} Others on this computer can look into the folder, which holds conversations and settings.`, remedy: "Close it: “chmod 700 /home/ana/.loop”.", fix: "Let nobody else look into the folder" };
   if (w.image.state !== "ready" && c.id === "image") return { ...c, state: "fail", summary: "loop-agent:latest is not there.", remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself." };
   if (w.image.state !== "ready" && c.id === "link") return { ...c, state: "skip", summary: "Not tried: Agent image comes first." };
   if (!w.config.has_credentials && c.id === "credentials") return { ...c, state: "warn", summary: "No key yet. The demo channel works without one.", remedy: "Paste an API key in the settings." };
