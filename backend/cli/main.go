@@ -141,7 +141,8 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
+	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.supportCommand(),
+		a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
 		a.agentsCommand(), a.authCommand(), a.setupCommand(), a.explainCommand(), a.recreateCommand(), a.stopCommand(),
 		a.workspaceCommand(), a.filesCommand(), a.inspectCommand(), a.logsCommand(), a.removeCommand(), a.pruneCommand(),

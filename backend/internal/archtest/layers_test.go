@@ -49,6 +49,7 @@ var layers = []layer{
 	{"backend/sharedfolder", []string{"backend/core"}, "an adapter to the folders of a channel's state that containers write, too"},
 	{"backend/spools", nouns, "an adapter to what loop init leaves on this host"},
 	{"backend/recordings", below, "an adapter to the files of recorded terminals"},
+	{"backend/supportbundle", nil, "packing without what is personal is pure"},
 	{"backend/redact", []string{"backend/core"}, "taking secrets out of text is pure, so that everything that writes such text may import it"},
 	{"backend/runner/transcript", []string{"backend/core"}, "a pure parser: bytes in, turns out"},
 	{"backend/sessions", append(slices.Clone(below), "backend/runner/transcript"), "an adapter to the transcripts the agent CLI keeps in a channel's state"},
@@ -85,7 +86,7 @@ var layers = []layer{
 	{"backend/demo", []string{"backend/backoff"}, "the scripted model is an http.Handler and could be its own program"},
 
 	{"backend/daemon", []string{"backend", "agentimage", "!backend/cli"}, "the one place that assembles; only cli is above it"},
-	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo", "backend/instance", "backend/terminal/vt"}, "commands drive daemon, or a running instance over api, which instance finds; demo for script names and the model on its own; vt to read a program's output as the page does"},
+	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo", "backend/instance", "backend/supportbundle", "backend/terminal/vt"}, "commands drive daemon, or a running instance over api, which instance finds; demo for script names and the model on its own; supportbundle to pack without what is personal; vt to read a program's output as the page does"},
 	{"backend/e2e", []string{"backend/core"}, "black-box tests: only what a person could do"},
 	{"backend/leaktest", nil, "how long TestMain of any package waits for goroutines"},
 	{"backend/soaktest", nil, "how much of a long test is done"},
