@@ -23,7 +23,7 @@ import (
 
 const aboutSupport = `This archive is for somebody who helps with Loop. “loop support” made it.
 
-In it are the checks of “loop doctor”, the settings that differ from their defaults, Loop's
+In it are the checks of “loop doctor”, the settings that you have set, Loop's
 containers, and the end of Loop's log. Prompts, answers, files and keys are not in it. Names of
 projects, of the person and of the computer, and what looks like a key, are replaced.
 
@@ -117,13 +117,13 @@ func indented(v any) string {
 	return string(b) + "\n"
 }
 
-// changed lists the settings that differ from their defaults. Texts of the person's own, and
+// changed lists the settings that a file names. Texts of the person's own, and
 // what is in lists and tables, are theirs: it says that they are set.
 func changed(v bind.SettingsView) string {
 	var b strings.Builder
 	for _, f := range v.Fields {
 		switch value, err := json.Marshal(f.Value); {
-		case err != nil || string(value) == string(f.Default) || string(value) == `""` || string(value) == "null":
+		case err != nil || len(f.Layers) == 0: // no file names it
 		case !f.Secret && (f.Kind == "integer" || f.Kind == "number" || f.Kind == "boolean" || len(f.OneOf) > 0):
 			fmt.Fprintf(&b, "%s = %s\n", f.Name, value)
 		case len(f.Entries) > 0:

@@ -19,15 +19,16 @@ func TestSupport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "loop.log"), []byte(log), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	field := func(name, kind string, value, standard any) map[string]any {
-		return map[string]any{"name": name, "kind": kind, "value": value, "default": standard}
+	field := func(name, kind string, value any, layers ...any) map[string]any {
+		return map[string]any{"name": name, "kind": kind, "value": value, "layers": layers}
 	}
+	set := map[string]any{}
 	r.fake.answers["System.Snapshot"] = map[string]any{"version": "1.2.3",
 		"channels": []any{core.Channel{ID: "c", Name: "secret-project", Dir: "/srv/secret-project"}}}
 	r.fake.answers["System.Doctor"] = map[string]any{"checks": []any{map[string]any{"id": "disk", "state": "ok", "summary": "Wrote in /srv/secret-project."}}}
 	r.fake.answers["Settings.Get"] = map[string]any{"path": filepath.Join(home, "config.json"), "fields": []any{
-		field("container_memory_mb", "integer", 512, 2048), field("container_cpus", "number", 2, 2),
-		field("claude_append_prompt", "text", "my own words", ""), field("anthropic_base_url", "text", "", ""),
+		field("container_memory_mb", "integer", 512, set), field("container_cpus", "number", 2),
+		field("claude_append_prompt", "text", "my own words", set), field("anthropic_base_url", "text", ""),
 	}}
 	at := filepath.Join(r.dir, "out.zip")
 	if code := r.run("support", at); code != exitOK {
