@@ -66,6 +66,16 @@ func (f Files) Add(ctx context.Context, ch core.ChannelID, name string, data []b
 	return a, nil
 }
 
+// AddFile keeps a picture that is a file of this computer, which a person has dropped.
+func (f Files) AddFile(ctx context.Context, ch core.ChannelID, name string) (core.Attachment, error) {
+	data, _, err := atomicfile.Read(name, core.MaxAttachmentBytes)
+	if err != nil {
+		return core.Attachment{}, core.Fail(core.CodeInvalid, err, fmt.Sprintf("%q cannot be attached: %v.", filepath.Base(name), err),
+			fmt.Sprintf("Attach a PNG, JPEG, GIF or WebP file of at most %.2f MB.", core.MaxAttachmentBytes/1e6))
+	}
+	return f.Add(ctx, ch, filepath.Base(name), data)
+}
+
 // Read returns the bytes of a picture, once they are what its id says.
 func (f Files) Read(ch core.ChannelID, id string) ([]byte, error) {
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size || !filepath.IsLocal(string(ch)) {

@@ -55,6 +55,18 @@ func TestKept(t *testing.T) {
 	if again, err := f.Add(t.Context(), "c", "other.png", data); err != nil || again.ID != a.ID {
 		t.Errorf("%+v %v", again, err)
 	}
+	file := filepath.Join(t.TempDir(), "shot.png")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := f.AddFile(t.Context(), "c", file); err != nil || same.ID != a.ID || same.Name != "shot.png" {
+		t.Errorf("%+v %v", same, err)
+	}
+	for _, none := range []string{file + "x", filepath.Dir(file)} {
+		if _, err := f.AddFile(t.Context(), "c", none); core.AsFailure(err).Code != core.CodeInvalid {
+			t.Errorf("%s: %v", none, err)
+		}
+	}
 	if got, err := f.Read("c", a.ID); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

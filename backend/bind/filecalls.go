@@ -20,6 +20,7 @@ type Files struct {
 // AttachmentService keeps pictures for prompts.
 type AttachmentService interface {
 	Add(ctx context.Context, ch core.ChannelID, name string, data []byte) (core.Attachment, error)
+	AddFile(ctx context.Context, ch core.ChannelID, path string) (core.Attachment, error)
 	Read(ch core.ChannelID, id string) ([]byte, error)
 }
 
@@ -64,6 +65,11 @@ func (f *Files) Read(channelID, path string, most int64) (core.FileContent, erro
 // pixels a side at most.
 func (f *Files) Attach(channelID, name string, data []byte) (core.Attachment, error) {
 	return f.Pictures.Add(f.Ctx, core.ChannelID(channelID), name, data)
+}
+
+// AttachFile is Attach for a file of this computer.
+func (f *Files) AttachFile(channelID, path string) (core.Attachment, error) {
+	return f.Pictures.AddFile(f.Ctx, core.ChannelID(channelID), path)
 }
 
 // Attachment is the content of a picture that was attached.

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clean, CONTRAST } from "./clean.mjs";
 import { equal, ok, test, until } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
@@ -53,7 +54,7 @@ test("prompt: files dropped on it are named at the caret, with the place marked 
   await prompt(page).evaluate((el) => el.setSelectionRange(7, 7));
   await withFiles(async (file) => {
     const box = page.locator(".prompt-box");
-    const files = [file("one.txt", "1"), file("two.png", "2")];
+    const files = [file("one.txt", "1"), file("two.pdf", "2")];
     const away = await drag(context, page, box, files);
     await page.locator(".prompt-box.over").waitFor();
     await away.leave(page.locator(".statusbar"));
@@ -61,24 +62,62 @@ test("prompt: files dropped on it are named at the caret, with the place marked 
     const d = await drag(context, page, box, files);
     await page.locator(".prompt-box.over").waitFor();
     await d.drop();
-    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' and say");
+    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.pdf' and say");
     equal(await page.locator(".prompt-box.over").count(), 0, "marked");
     await page.keyboard.type(" please"); // the box has the focus, and its caret is behind the files
-    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' please and say");
+    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.pdf' please and say");
     const sent = mock.log.filter((c) => c.name === "Terminals.PasteFile").map((c) => c.args.slice(1));
-    equal(sent, [["one.txt", btoa("1")], ["two.png", btoa("2")]], "what Loop got");
+    equal(sent, [["one.txt", btoa("1")], ["two.pdf", btoa("2")]], "what Loop got");
   });
 });
 
-test("prompt: a pasted picture; text stays text", async (page, mock) => {
+const thumbs = (page, place = ".prompt-box") => page.locator(`${place} .pictures img`);
+const shown = (page, n, place) => until(`${n} pictures are drawn`, async () => (await thumbs(page, place).evaluateAll((all) => all.filter((i) => i.naturalWidth > 0).length)) === n);
+
+test("prompt: pasted pictures go along as pictures; text stays text", async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).focus();
   await content(page, "[data-prompt]", "paste", [["image.png", 9, "image/png"]]);
-  await becomes(page, "'/home/ana/.loop/pastes/image.png' ");
-  await page.evaluate(() => navigator.clipboard.writeText("and this"));
+  await shown(page, 1);
+  equal(await value(page), "", "the text");
+  await page.evaluate(() => navigator.clipboard.writeText("what is this"));
   await page.keyboard.press("Control+v");
-  await becomes(page, "'/home/ana/.loop/pastes/image.png' and this");
-  equal(mock.log.filter((c) => c.name === "Terminals.PasteFile").length, 1, "calls");
+  await becomes(page, "what is this");
+  await content(page, ".prompt-box", "drop", [["other.jpg", 12, "image/jpeg"], ["note.txt", 3, "text/plain"]]);
+  await shown(page, 2);
+  await becomes(page, "what is this '/home/ana/.loop/pastes/note.txt' ");
+  await page.reload();
+  await shown(page, 2); // they are kept with the draft
+  await clean(page, "the prompt box", { looks: CONTRAST });
+  await page.getByRole("button", { name: "Remove other.jpg" }).click();
+  await shown(page, 1);
+  await page.getByRole("button", { name: "Show image.png" }).click();
+  const large = page.getByRole("dialog", { name: "image.png" });
+  await large.getByRole("img").waitFor();
+  await page.keyboard.press("Escape");
+  await large.waitFor({ state: "detached" });
+  await prompt(page).focus();
+  await page.keyboard.press("Enter");
+  await shown(page, 1, ".bubble ~");
+  equal(await thumbs(page).count(), 0, "pictures in the box");
+  const sent = mock.log.find((c) => c.name === "Runs.Prompt").args[0];
+  equal(sent.attachments.map((a) => a.name), ["image.png"], "sent");
+});
+
+test("prompt: the key and the button choose files; what is no picture is refused with its remedy", { quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("look");
+  for (const press of [() => prompt(page).press("Alt+a"), () => page.getByRole("button", { name: "Attach files" }).click()]) {
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press()]);
+    await chooser.setFiles([{ name: `shot${mock.log.length}.png`, mimeType: "image/png", buffer: Buffer.from(`x${mock.log.length}`) }]);
+    equal(await prompt(page).evaluate((el) => el === document.activeElement), true, "the box has the keyboard");
+  }
+  await shown(page, 2);
+  mock.world.noPicture = true;
+  await content(page, ".prompt-box", "drop", [["bad.png", 3, "image/png"]]);
+  await page.getByText("This is no picture that the model takes. Attach a PNG, JPEG, GIF or WebP.").waitFor();
+  await shown(page, 2);
+  equal(await value(page), "look", "the draft");
 });
 
 test("prompt: in the window, where the event of a paste has no files", async (page, mock) => {
@@ -92,8 +131,8 @@ test("prompt: in the window, where the event of a paste has no files", async (pa
     await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
   });
   await content(page, "[data-prompt]", "paste", []);
-  await becomes(page, "'/home/ana/.loop/pastes/pasted.png' ");
-  equal(mock.log.filter((c) => c.name === "Terminals.PasteFile").map((c) => atob(c.args[2]).slice(1, 4)), ["PNG"], "content");
+  await shown(page, 1);
+  equal(mock.log.filter((c) => c.name === "Files.Attach").map((c) => atob(c.args[2]).slice(1, 4)), ["PNG"], "content");
 });
 
 test("prompt: it is as high as its text also when it becomes narrow", async (page) => {
@@ -136,27 +175,27 @@ test("prompt: progress; typing goes on; nothing is sent without its files; a can
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).fill("see");
   let release = hold(mock);
-  await content(page, ".prompt-box", "drop", [["a.png", 3, "image/png"], ["b.png", 3, "image/png"]]);
-  await page.getByText("Taking a.png into the container, 1 of 2").waitFor();
+  await content(page, ".prompt-box", "drop", [["a.zip", 3, "application/zip"], ["b.zip", 3, "application/zip"]]);
+  await page.getByText("Taking a.zip into the container, 1 of 2").waitFor();
   await page.keyboard.type(" what is wrong");
   await page.keyboard.press("Enter");
   equal(await page.getByRole("button", { name: "Send", exact: true }).isDisabled(), true, "Send waits");
   release();
-  await becomes(page, "see '/home/ana/.loop/pastes/a.png' '/home/ana/.loop/pastes/b.png' what is wrong");
+  await becomes(page, "see '/home/ana/.loop/pastes/a.zip' '/home/ana/.loop/pastes/b.zip' what is wrong");
   await page.getByText("Taking").waitFor({ state: "detached" });
   release = hold(mock);
   // After a change of the channel, a dropped file still goes to the draft it was meant for.
-  await content(page, ".prompt-box", "drop", [["c.png", 3, "image/png"]]);
+  await content(page, ".prompt-box", "drop", [["c.zip", 3, "application/zip"]]);
   await page.getByRole("treeitem", { name: "infra" }).click();
   await prompt(page).fill("other");
   release();
-  await until("it is in the draft", () => page.evaluate(() => Object.values(localStorage).some((v) => v.includes("/c.png'"))));
+  await until("it is in the draft", () => page.evaluate(() => Object.values(localStorage).some((v) => v.includes("/c.zip'"))));
   equal(await value(page), "other", "the other channel's draft");
   await page.getByRole("treeitem", { name: "docs" }).click();
   const draft = await value(page);
-  ok(draft.includes("what is wrong") && draft.includes("/c.png' "), draft);
+  ok(draft.includes("what is wrong") && draft.includes("/c.zip' "), draft);
   release = hold(mock);
-  await content(page, ".prompt-box", "drop", [["d.png", 3, "image/png"]]);
+  await content(page, ".prompt-box", "drop", [["d.zip", 3, "application/zip"]]);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Taking").waitFor({ state: "detached" });
   release(); // too late
@@ -191,7 +230,7 @@ test("prompt: too large, a folder, refused: cause and remedy, and the draft stay
   await becomes(page, "my draft '/home/ana/.loop/pastes/fine.txt' '/home/ana/a b.txt' /home/ana/.loop/pastes/c.txt ");
   await page.getByText("You may not read /etc/shadow. Change its permissions").waitFor();
   mock.down();
-  await content(page, ".prompt-box", "drop", [["x.png", 3, "image/png"]]);
+  await content(page, ".prompt-box", "drop", [["x.zip", 3, "application/zip"]]);
   await page.getByText("Loop does not answer. Start it again").first().waitFor();
   ok((await value(page)).startsWith("my draft "), "the draft is lost");
 });

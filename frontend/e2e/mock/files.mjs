@@ -1,5 +1,6 @@
 // Mock of the files of a container: a small tree in memory, and the copy of an agent beside
 // its original.
+import { createHash } from "node:crypto";
 import { fail } from "./world.mjs";
 
 const DAY = 86_400_000;
@@ -39,6 +40,7 @@ export class Files {
   constructor(world) {
     this.w = world;
     this.reads = [];
+    this.attached = new Set();
     this.down = null; // a failure that every call answers
     this.tree = {
       "": ["bin", "etc", "home", "tmp"], etc: ["os-release"], "etc/os-release": "PRETTY_NAME=\"Debian GNU/Linux 12\"\n",
@@ -106,6 +108,16 @@ export class Files {
       "Workspaces.Left": () => this.left,
       "Workspaces.Trash": () => this.trash.map((t) => ({ ...t, before: undefined })),
       "Workspaces.Restore": (tid) => { const t = this.trash.find((x) => x.id === tid); this.copies = t.before; this.trash = this.trash.filter((x) => x !== t); return t; },
+      "Files.Attach": (id, name, data) => {
+        if (this.w.noPicture) throw fail("invalid_input", "This is no picture that the model takes.", "Attach a PNG, JPEG, GIF or WebP. Other files go into the prompt by “@”.");
+        const a = { id: createHash("sha256").update(data).digest("hex"), name, type: "image/png", bytes: atob(data).length, width: 2, height: 2 };
+        this.attached.add(a.id);
+        return a;
+      },
+      "Files.Attachment": (id, which) => {
+        if (!this.attached.has(which)) throw fail("not_found", "A picture of the prompt is not there any more.", "Attach it again.");
+        return PNG;
+      },
       "Files.List": (id, path) => {
         const { node, ...place } = this.at(id, path);
         if (!Array.isArray(node)) throw fail("invalid_input", `“${place.path}” is no folder, or goes on below a file.`, "List the folder above it to see what is there.");

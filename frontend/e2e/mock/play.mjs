@@ -35,6 +35,7 @@ export class Player {
     const q = this.w.queues.get(run.channel_id);
     if (req.delay_seconds) run.not_before = new Date(Date.now() + req.delay_seconds * 1000).toISOString();
     if (req.plan) run.plan = true;
+    if (req.attachments) run.attachments = req.attachments;
     this.w.runs.set(run.run_id, run);
     if (req.interrupt) {
       run.priority = Math.max(0, ...q.map((r) => r.priority)) + 1;
@@ -104,7 +105,7 @@ export class Player {
   }
 
   async start(run) {
-    this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false });
+    this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false, attachments: run.attachments });
     this.status(run, "starting", { step: "image" });
     await this.wait(run, 120);
     this.status(run, "starting", { step: "container" });

@@ -1537,6 +1537,7 @@ export const bound = (call: Call) => ({
   },
   files: {
     attach: (channelID: string, name: string, data: string) => call<Attachment>("Files", "Attach", channelID, name, data),
+    attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     find: (channelID: string, query: string, limit: number) => call<FileMatches>("Files", "Find", channelID, query, limit),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),

@@ -44,7 +44,7 @@ async function bringPath(channelId: string, path: string): Promise<string> {
 async function bringContent(channelId: string, f: File): Promise<string> {
   const name = f.name || "The pasted picture";
   if (f.size > MAX_FILE) throw invalid(`${name} is larger than 10 MiB.`, "Copy it into the project's folder and name it there.");
-  const data = await base64(f, name); // read before the check for emptiness: a folder has size 0 too, but cannot be read
+  const data = await contentOf(f, name); // read before the check for emptiness: a folder has size 0 too, but cannot be read
   if (data === "") throw invalid(`${name} is empty.`, "");
   try {
     return await session().api.terminals.pasteFile(channelId, fileName(f), data);
@@ -68,7 +68,8 @@ function fileName(f: File): string {
   return f.name || `pasted${ext ? `.${ext}` : ""}`;
 }
 
-function base64(f: File, name: string): Promise<string> {
+/** The content of a file in base64. Rejects with a Failure. */
+export function contentOf(f: File, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const r = new FileReader();
     r.addEventListener("load", () => resolve(String(r.result).replace(/^[^,]*,?/, "")));

@@ -2,8 +2,10 @@
 import type { ChannelID } from "../api/types";
 import { duration } from "../model/format";
 import type { Letter } from "../model/outbox";
+import { MOST_PICTURES, picturesStore } from "../model/pictures";
 import { draftsStore, plansStore, toast } from "../model/stores";
 import { loadChoice, saveChoice } from "../shell/memory";
+import { picturesOf, setPictures } from "./pictures";
 
 export function draftOf(all: Record<ChannelID, string>, id: ChannelID): string {
   return all[id] ?? loadChoice(`draft.${id}`);
@@ -28,5 +30,6 @@ export function takeBack({ channelId, prompt, options }: Letter) {
   const typed = draftOf(draftsStore.getState(), channelId);
   setDraft(channelId, typed ? `${prompt}\n\n${typed}` : prompt);
   if (options?.plan) setPlan(channelId, true);
+  if (options?.attachments) setPictures(channelId, [...options.attachments, ...picturesOf(picturesStore.getState(), channelId)].slice(0, MOST_PICTURES));
   if (options?.delay_seconds) toast(`The prompt was to go out after ${duration(options.delay_seconds * 1000)}. Choose the time again when you send it.`);
 }

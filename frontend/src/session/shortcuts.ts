@@ -26,6 +26,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "r", does: "In the card of a held call: show the rule that an answer would store" },
   { keys: keys(MOD, "Enter"), does: "In the prompt box: stop the run and send at once" },
   { keys: "Shift Enter", does: "New line in the prompt box" },
+  { keys: keys("Alt", "A"), does: "In the prompt box: attach files; pictures go along as pictures" },
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
 ];
 

@@ -133,7 +133,8 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
     const run = touch(b, runId, at);
     run.promptAt = at;
     run.lastAt = at;
-    b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author });
+    const pictures = Array.isArray(m.attachments) ? m.attachments : [];
+    b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author, ...(pictures.length > 0 ? { pictures, channelId: ev.channel_id } : {}) });
     return;
   }
   const key = settle(b, runId, text(m.msg_id), "text", content);

@@ -1,9 +1,9 @@
 // The items of a timeline, made from events. Each is a row of the page.
-import type { Approval, Attempt, Failure, GateDecisions, Question, RunID, Status, ToolResult } from "../../api/types";
+import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, Question, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
-export type PromptItem = Base & { kind: "prompt"; text: string; author: string };
+export type PromptItem = Base & { kind: "prompt"; text: string; author: string; pictures?: Attachment[]; channelId?: ChannelID };
 export type TextItem = Base & { kind: "text"; text: string; live: boolean; cut: boolean; took: number; author: string; uuid: string };
 export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; cut: boolean; took: number };
 export type ToolItem = Base & {

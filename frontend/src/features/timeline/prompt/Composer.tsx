@@ -1,4 +1,4 @@
-import { ArrowUp, Sparkles, Square } from "lucide-react";
+import { ArrowUp, Paperclip, Sparkles, Square } from "lucide-react";
 import type { ClipboardEvent, KeyboardEvent, ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
@@ -6,16 +6,19 @@ import type { ChannelID, PromptOptions } from "../../../api/types";
 import { batonStore, givesBack } from "../../../model/browser/baton";
 import { withoutReference } from "../../../model/browser/reference";
 import { modelName } from "../../../model/format";
+import { picturesStore } from "../../../model/pictures";
 import { connectionStore, draftsStore, frameStore, plansStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { visible } from "../../../model/text";
 import { activeRun } from "../../../model/timeline/state";
-import { Button, Kbd } from "../../../ui/Button";
+import { Button, IconButton, Kbd } from "../../../ui/Button";
 import { ContextMeter } from "../../../ui/Ring";
 import { composing, keys, mod, MOD } from "../../../ui/keys";
 import { send, stopRun } from "../../../session/actions";
 import { draftOf, planOf, setDraft, setPlan, takeBack } from "../../../session/drafts";
 import { session } from "../../../session/session";
+import { picturesOf, removePicture, setPictures } from "../../../session/pictures";
 import { warm } from "../../../session/warm";
+import { Pictures } from "../Pictures";
 import { QuestionCard } from "../question/QuestionCard";
 import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../../../session/bring";
 import { useFileDrop } from "../../../session/useFileDrop";
@@ -44,7 +47,9 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const [stopping, setStopping] = useState("");
   const plan = useStore(plansStore, (all) => planOf(all, channelId));
+  const pictures = useStore(picturesStore, (all) => picturesOf(all, channelId));
   const box = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
   const area = useRef<HTMLDivElement>(null);
   const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
   const { over, handlers } = useFileDrop(area, (d) => {
@@ -81,7 +86,9 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   function submit(options: PromptOptions = {}) {
     if (!text.trim() || attaching(channelId)) return;
     dismiss(channelId);
-    send(channelId, text, plan ? { ...options, plan } : options);
+    const attachments = pictures.length > 0 ? { attachments: pictures } : {};
+    send(channelId, text, { ...options, ...attachments, ...(plan ? { plan } : {}) });
+    setPictures(channelId, []);
     if (gives) batonStore.getState()[channelId]?.give();
     setPlan(channelId, false);
     history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
@@ -115,6 +122,11 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
 
   function onKey(e: KeyboardEvent<HTMLTextAreaElement>) {
     if (composing(e) || mentionKey(e)) return;
+    if (e.altKey && !e.shiftKey && !mod(e.nativeEvent) && e.code === "KeyA") {
+      e.preventDefault();
+      chooser.current?.click();
+      return;
+    }
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
       submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
@@ -143,12 +155,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       {mention && <MentionList mention={mention} />}
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <References channelId={channelId} text={text} onRemove={(words) => { change(withoutReference(text, words)); box.current?.focus(); }} />
+        <Pictures channelId={channelId} pictures={pictures} onRemove={(id) => { removePicture(channelId, id); box.current?.focus(); }} />
         <textarea
           ref={box}
           data-prompt
           rows={1}
           value={text}
-          placeholder={busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
+          placeholder={pictures.length > 0 ? "Say what to do with it" : busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
           aria-label="Prompt"
           spellCheck
           onChange={(e) => { history.current.at = -1; type(e.target.value); look(); }}
@@ -161,6 +174,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           onPaste={onPaste}
         />
         <div className="prompt-foot">
+          <input ref={chooser} type="file" multiple hidden onChange={(e) => { const files = [...(e.target.files ?? [])]; e.target.value = ""; box.current?.focus(); attach(channelId, itemsOf({ paths: [], files, text: "" })); }} />
+          <IconButton small name="Attach files" keys={keys("Alt", "A")} onClick={() => chooser.current?.click()}><Paperclip size={14} /></IconButton>
           <span className="prompt-chips">
             <Chip icon={<Sparkles size={13} aria-hidden />}>{channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}</Chip>
             {lastModel && channel?.kind !== "demo" && <Chip>{modelName(visible(lastModel))}</Chip>}

@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, CircleHelp, Clock3, CornerLeftUp, Hourglass, Pencil
 import type { HTMLAttributes, KeyboardEvent } from "react";
 import { useEffect, useRef, useState } from "react";
 import type { Run, Wait } from "../../../api/types";
+import { countOf } from "../../../model/pictures";
 import { oneLine } from "../../../model/text";
 import { waitWords } from "../../../model/waits";
 import { Button, IconButton, Kbd } from "../../../ui/Button";
@@ -43,6 +44,7 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
         {run.plan && <span className="queue-word">plans first: </span>}
         {run.trigger === "agent" && <span className="queue-word">from an agent: </span>}
         {run.trigger === "continue" && <span className="queue-word">goes on by itself: </span>}
+        {run.attachments && run.attachments.length > 0 && <span className="queue-word">with {countOf(run.attachments)}: </span>}
         <SafeText text={oneLine(run.prompt)} />
       </span>
       {asked ? (

@@ -9,6 +9,7 @@ import { draftsStore } from "../../../model/stores";
 import type { Item } from "../../../session/bring";
 import { bring, itemName } from "../../../session/bring";
 import { draftOf, setDraft } from "../../../session/drafts";
+import { attachPicture, takesAsPicture } from "../../../session/pictures";
 
 export type Attach = { name: string; nth: number; of: number; problems: Failure[] };
 const NONE: Attach = { name: "", nth: 0, of: 0, problems: [] };
@@ -63,9 +64,9 @@ async function work(id: ChannelID, job: Job) {
     const { item, place } = next;
     change(id, { name: itemName(item), nth: attachOf(attachStore.getState(), id).nth + 1 });
     try {
-      const word = await bring(id, item);
+      const word = takesAsPicture(item) ? await attachPicture(id, item) : await bring(id, item);
       if (jobs.get(id) !== job) return; // the person gave up
-      put(id, place, word);
+      if (word) put(id, place, word);
     } catch (err) {
       if (jobs.get(id) !== job) return;
       change(id, { problems: [...attachOf(attachStore.getState(), id).problems, isFailure(err) ? err : toFailure(err)] });

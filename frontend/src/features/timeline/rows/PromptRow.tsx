@@ -1,6 +1,7 @@
 import type { PromptItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { isFoldable } from "../../../model/timeline/fold";
+import { Pictures } from "../Pictures";
 import type { RowProps } from "./props";
 
 export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
@@ -12,6 +13,7 @@ export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
           <SafeText text={item.text} />
         </p>
       </div>
+      {item.pictures && <Pictures channelId={item.channelId ?? ""} pictures={item.pictures} />}
       {long && (
         <button type="button" className="link small" aria-expanded={open} onClick={() => onToggle(item.key)}>
           {open ? "Show less" : "Show the whole prompt"}

@@ -1,0 +1,68 @@
+import { ImageOff, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { Attachment, ChannelID } from "../../api/types";
+import { byteSize } from "../../model/byteSize";
+import { IconButton } from "../../ui/Button";
+import { Modal } from "../../ui/Modal";
+import { SafeText } from "../../ui/SafeText";
+import { session } from "../../session/session";
+import "./pictures.css";
+
+type Props = { channelId: ChannelID; pictures: readonly Attachment[]; onRemove?(id: string): void };
+
+/** The pictures of a prompt. One that is chosen is shown as large as there is room for. */
+export function Pictures({ channelId, pictures, onRemove }: Props) {
+  const [large, setLarge] = useState<Attachment | null>(null);
+  if (pictures.length === 0) return null;
+  return (
+    <ul className="pictures" aria-label="Pictures of the prompt">
+      {pictures.map((a) => (
+        <li key={a.id}>
+          <button type="button" className="pictures-open" aria-label={`Show ${a.name}`} title={`${a.name}, ${a.width} × ${a.height}, ${byteSize(a.bytes)}`} onClick={() => setLarge(a)}>
+            <Picture channelId={channelId} picture={a} />
+          </button>
+          {onRemove && <IconButton small name={`Remove ${a.name}`} onClick={() => onRemove(a.id)}><X size={12} /></IconButton>}
+        </li>
+      ))}
+      {large && (
+        <Modal title={large.name} wide onClose={() => setLarge(null)} description={`${large.width} × ${large.height}, ${byteSize(large.bytes)}`}>
+          <div className="pictures-large"><Picture channelId={channelId} picture={large} /></div>
+        </Modal>
+      )}
+    </ul>
+  );
+}
+
+/** A picture, by its bytes: they come from Loop and never from an address. */
+function Picture({ channelId, picture }: { channelId: ChannelID; picture: Attachment }) {
+  const [url, setUrl] = useState("");
+  const [failed, setFailed] = useState("");
+  useEffect(() => {
+    let made = "";
+    let gone = false;
+    session().api.files.attachment(channelId, picture.id).then(
+      (data) => {
+        if (gone) return;
+        const bytes = Uint8Array.from(atob(data ?? ""), (c) => c.charCodeAt(0));
+        made = URL.createObjectURL(new Blob([bytes], { type: picture.type }));
+        setUrl(made);
+      },
+      () => !gone && setFailed("It is not there any more."),
+    );
+    return () => {
+      gone = true;
+      if (made) URL.revokeObjectURL(made);
+    };
+  }, [channelId, picture.id, picture.type]);
+  if (failed) {
+    return (
+      <span className="pictures-none">
+        <ImageOff size={16} aria-hidden />
+        <span className="ellipsis"><SafeText text={picture.name} /></span>
+        <span className="sr-only">{failed}</span>
+      </span>
+    );
+  }
+  if (!url) return <span className="pictures-none" aria-hidden />;
+  return <img src={url} alt={picture.name} draggable={false} onError={() => setFailed("It cannot be shown.")} />;
+}

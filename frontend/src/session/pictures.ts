@@ -1,0 +1,49 @@
+// Pictures of the prompts that are being written. Loop has their bytes; the page keeps which they are.
+import { toFailure } from "../api/failure";
+import type { Attachment, ChannelID, Failure } from "../api/types";
+import { isPicture, MOST_PICTURES, parsePictures, picturesStore } from "../model/pictures";
+import { loadChoice, saveChoice } from "../shell/memory";
+import type { Item } from "./bring";
+import { contentOf, itemName } from "./bring";
+import { session } from "./session";
+
+const key = (id: ChannelID) => `pictures.${id}`;
+
+const kept = new Map<ChannelID, Attachment[]>(); // one list for each, which a store can compare
+
+export function picturesOf(all: Record<ChannelID, Attachment[]>, id: ChannelID): Attachment[] {
+  const here = all[id] ?? kept.get(id);
+  if (here) return here;
+  const before = parsePictures(loadChoice(key(id)));
+  kept.set(id, before);
+  return before;
+}
+
+export function setPictures(id: ChannelID, all: Attachment[]) {
+  picturesStore.setState({ [id]: all });
+  saveChoice(key(id), all.length > 0 ? JSON.stringify(all) : "");
+}
+
+export function removePicture(id: ChannelID, picture: string) {
+  setPictures(id, picturesOf(picturesStore.getState(), id).filter((a) => a.id !== picture));
+}
+
+export function takesAsPicture(i: Item): boolean {
+  return "path" in i ? isPicture(i.path) : isPicture(i.file.name, i.file.type);
+}
+
+/** Attaches a picture to the prompt. Rejects with a Failure. */
+export async function attachPicture(id: ChannelID, i: Item): Promise<void> {
+  const { files } = session().api;
+  let a: Attachment | null;
+  if (picturesOf(picturesStore.getState(), id).length >= MOST_PICTURES) throw tooMany();
+  try {
+    a = "path" in i ? await files.attachFile(id, i.path) : await files.attach(id, itemName(i), await contentOf(i.file, itemName(i)));
+  } catch (err) {
+    throw toFailure(err);
+  }
+  const now = picturesOf(picturesStore.getState(), id);
+  if (a && !now.some((b) => b.id === a.id)) setPictures(id, [...now, a]);
+}
+
+const tooMany = (): Failure => ({ code: "invalid_input", cause: `${MOST_PICTURES} pictures go with one prompt at most.`, remedy: "Take one out, or send two prompts." });
