@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -145,7 +146,15 @@ func TestSelection(t *testing.T) {
 			t.Errorf("model %q, prompt %q: %+v, want script %s", c.model, c.prompt, seen, c.script)
 		}
 	}
-	k := newTalk(t, Options{})
+	// The CLI says where it keeps a picture, in a message after the prompt.
+	var seen Observation
+	k := newTalk(t, Options{Observe: func(o Observation) { seen = o }})
+	k.say("user", "demo:quick\nlook")
+	k.say("user", "[Image: source: /tmp/claude-0/images/1.png]")
+	if said := fmt.Sprint(k.next()); seen.Script != "quick" || !strings.Contains(said, "“look”") {
+		t.Errorf("with a picture: %+v, %s", seen, said)
+	}
+	k = newTalk(t, Options{})
 	k.say("user", "demo:nope")
 	res := k.post(k.body(true))
 	b, _ := io.ReadAll(res.Body)

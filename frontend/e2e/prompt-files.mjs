@@ -72,25 +72,25 @@ test("prompt: files dropped on it are named at the caret, with the place marked 
 });
 
 const thumbs = (page, place = ".prompt-box") => page.locator(`${place} .pictures img`);
-const shown = (page, n, place) => until(`${n} pictures are drawn`, async () => (await thumbs(page, place).evaluateAll((all) => all.filter((i) => i.naturalWidth > 0).length)) === n);
+const drawn = (page, n, place) => until(`${n} pictures are drawn`, async () => (await thumbs(page, place).evaluateAll((all) => all.filter((i) => i.naturalWidth > 0).length)) === n);
 
 test("prompt: pasted pictures go along as pictures; text stays text", async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).focus();
   await content(page, "[data-prompt]", "paste", [["image.png", 9, "image/png"]]);
-  await shown(page, 1);
+  await drawn(page, 1);
   equal(await value(page), "", "the text");
   await page.evaluate(() => navigator.clipboard.writeText("what is this"));
   await page.keyboard.press("Control+v");
   await becomes(page, "what is this");
   await content(page, ".prompt-box", "drop", [["other.jpg", 12, "image/jpeg"], ["note.txt", 3, "text/plain"]]);
-  await shown(page, 2);
+  await drawn(page, 2);
   await becomes(page, "what is this '/home/ana/.loop/pastes/note.txt' ");
   await page.reload();
-  await shown(page, 2); // they are kept with the draft
+  await drawn(page, 2); // they are kept with the draft
   await clean(page, "the prompt box", { looks: CONTRAST });
   await page.getByRole("button", { name: "Remove other.jpg" }).click();
-  await shown(page, 1);
+  await drawn(page, 1);
   await page.getByRole("button", { name: "Show image.png" }).click();
   const large = page.getByRole("dialog", { name: "image.png" });
   await large.getByRole("img").waitFor();
@@ -98,7 +98,7 @@ test("prompt: pasted pictures go along as pictures; text stays text", async (pag
   await large.waitFor({ state: "detached" });
   await prompt(page).focus();
   await page.keyboard.press("Enter");
-  await shown(page, 1, ".bubble ~");
+  await drawn(page, 1, ".bubble ~");
   equal(await thumbs(page).count(), 0, "pictures in the box");
   const sent = mock.log.find((c) => c.name === "Runs.Prompt").args[0];
   equal(sent.attachments.map((a) => a.name), ["image.png"], "sent");
@@ -112,11 +112,11 @@ test("prompt: the key and the button choose files; what is no picture is refused
     await chooser.setFiles([{ name: `shot${mock.log.length}.png`, mimeType: "image/png", buffer: Buffer.from(`x${mock.log.length}`) }]);
     equal(await prompt(page).evaluate((el) => el === document.activeElement), true, "the box has the keyboard");
   }
-  await shown(page, 2);
+  await drawn(page, 2);
   mock.world.noPicture = true;
   await content(page, ".prompt-box", "drop", [["bad.png", 3, "image/png"]]);
   await page.getByText("This is no picture that the model takes. Attach a PNG, JPEG, GIF or WebP.").waitFor();
-  await shown(page, 2);
+  await drawn(page, 2);
   equal(await value(page), "look", "the draft");
 });
 
@@ -131,7 +131,7 @@ test("prompt: in the window, where the event of a paste has no files", async (pa
     await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
   });
   await content(page, "[data-prompt]", "paste", []);
-  await shown(page, 1);
+  await drawn(page, 1);
   equal(mock.log.filter((c) => c.name === "Files.Attach").map((c) => atob(c.args[2]).slice(1, 4)), ["PNG"], "content");
 });
 
