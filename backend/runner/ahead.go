@@ -18,7 +18,9 @@ const (
 	// renewAfter is when a CLI that waits is replaced by a new one, at the next word.
 	renewAfter = 10 * time.Minute
 	// settled is how long after a run's end the next one of the queue has begun.
-	settled = 200 * time.Millisecond
+	settled = 50 * time.Millisecond
+	// startTime bounds how long a prompt waits for a start that is under way; one takes 40 ms.
+	startTime = time.Second
 	// dismissTime bounds ending a CLI that waits.
 	dismissTime = 5 * time.Second
 )
@@ -33,6 +35,12 @@ type spare struct {
 	stamp     string // of the files that it has read
 	began     time.Time
 	held      bool // somebody calls EndAhead
+}
+
+// starting is a start of a CLI that is under way.
+type starting struct {
+	over   chan struct{} // closed at its end
+	wanted bool          // a run waits for it
 }
 
 // fits reports whether a run would start the same program, with the same files to read.
@@ -107,9 +115,12 @@ func (s *Service) startAfter(ctx context.Context, w *work) {
 
 // startAhead is StartAhead, and does nothing while another one for the channel is under way.
 func (s *Service) startAhead(ctx context.Context, ch core.ChannelID, c core.Container) error {
+	here := &starting{over: make(chan struct{})}
 	s.mu.Lock()
-	also := s.startingAhead[ch]
-	s.startingAhead[ch] = true
+	also := s.startingAhead[ch] != nil
+	if !also {
+		s.startingAhead[ch] = here
+	}
 	s.mu.Unlock()
 	if also {
 		return nil
@@ -118,6 +129,7 @@ func (s *Service) startAhead(ctx context.Context, ch core.ChannelID, c core.Cont
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.startingAhead, ch)
+		close(here.over)
 	}()
 	w := newWork(ctx, s, core.Run{ChannelID: ch, Attempt: core.Attempt{Number: 1}})
 	defer w.cancel(nil)
@@ -206,14 +218,40 @@ func (s *Service) idle(ch core.ChannelID) bool {
 	return s.ctx != nil && !s.closing
 }
 
+// keepSpare keeps what was started, unless a run began meanwhile that does not wait for it.
 func (s *Service) keepSpare(ch core.ChannelID, sp *spare) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.idle(ch) || s.spares[ch] != nil {
+	st := s.startingAhead[ch]
+	if !s.idle(ch) && (s.closing || st == nil || !st.wanted) || s.spares[ch] != nil {
 		return false
 	}
 	s.spares[ch] = sp
 	return true
+}
+
+// awaitStart waits for the start of a CLI for a channel, if one is under way.
+func (s *Service) awaitStart(ctx context.Context, ch core.ChannelID) {
+	s.mu.Lock()
+	st := s.startingAhead[ch]
+	if st != nil {
+		st.wanted = true
+	}
+	s.mu.Unlock()
+	if st == nil {
+		return
+	}
+	late := time.NewTimer(startTime)
+	defer late.Stop()
+	select {
+	case <-st.over:
+		return
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	st.wanted = false
+	s.mu.Unlock()
 }
 
 // takeSpare hands out what waits for a channel, in a container or, without its id, in any.

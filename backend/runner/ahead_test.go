@@ -223,23 +223,31 @@ func TestWhatIsNotStartedAhead(t *testing.T) {
 	}
 }
 
-// TestARunBeginsWhileTheCLIStarts for its channel: nothing is left of what was started.
+// TestARunBeginsWhileTheCLIStarts for its channel: it waits for it, unless that takes too long.
 func TestARunBeginsWhileTheCLIStarts(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		r := newAheadRig(t)
-		defer r.boxes.die(0, 137) // after the end, with what is slow
-		defer r.quit()
-		var once sync.Once
-		r.boxes.spawning = func(req core.SpawnRequest) {
-			if req.OpenStdin {
-				once.Do(func() { r.prompt("c", "slow"); r.pass(time.Second) })
-			}
-		}
-		r.ahead("c")
-		if got := r.cli.fed(); !slices.Equal(got, []string{"first", "slow", ""}) || r.live() != 1 {
-			t.Errorf("prompts %q, %d live", got, r.live())
-		}
-	})
+	for name, c := range map[string]struct {
+		takes time.Duration
+		want  []string
+	}{"soon": {startTime / 2, []string{"first", "slow"}}, "too long": {2 * startTime, []string{"first", "slow", ""}}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r := newAheadRig(t)
+				defer r.boxes.die(0, 137) // after the end, with what is slow
+				defer r.quit()
+				var once sync.Once
+				r.boxes.spawning = func(req core.SpawnRequest) {
+					if req.OpenStdin {
+						once.Do(func() { r.prompt("c", "slow"); r.pass(c.takes) })
+					}
+				}
+				r.ahead("c")
+				r.pass(time.Second)
+				if got := r.cli.fed(); !slices.Equal(got, c.want) || r.live() != 1 {
+					t.Errorf("prompts %q, %d live", got, r.live())
+				}
+			})
+		})
+	}
 }
 
 // TestNothingWaitsForNobody: it ends with its hold, and when Loop does.

@@ -212,7 +212,7 @@ func (w *work) reach(ctx context.Context, linked bool) error {
 	for {
 		// The spawn's id is stored before the spawn, so that a later launch of Loop
 		// can tell a CLI that was started from one that was not.
-		w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, w.nextSpawn(), 0
+		w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, w.nextSpawn(ctx), 0
 		if err := w.step(ctx, stepLink); err != nil || linked {
 			return err
 		}

@@ -10,8 +10,9 @@ import (
 
 // nextSpawn is the id of the spawn to come: that of the CLI that waits for this prompt, or a
 // new one.
-func (w *work) nextSpawn() core.SpawnID {
+func (w *work) nextSpawn(ctx context.Context) core.SpawnID {
 	if w.run.Attempt.Number <= 1 && !w.run.Plan && w.spare == nil {
+		w.s.awaitStart(ctx, w.run.ChannelID)
 		w.spare = w.s.takeSpare(w.run.ChannelID, w.container.ID)
 	}
 	if w.spare != nil {

@@ -43,7 +43,7 @@ type Service struct {
 	active  map[core.RunID]*work
 	spares  map[core.ChannelID]*spare
 
-	startingAhead map[core.ChannelID]bool
+	startingAhead map[core.ChannelID]*starting
 }
 
 // New makes the service.
@@ -58,7 +58,7 @@ func New(p Ports, o Options) *Service {
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
-		spares: map[core.ChannelID]*spare{}, startingAhead: map[core.ChannelID]bool{},
+		spares: map[core.ChannelID]*spare{}, startingAhead: map[core.ChannelID]*starting{},
 	}
 }
 

@@ -194,7 +194,7 @@ func (w *work) spawn(ctx context.Context) error {
 			return err
 		}
 		w.leaveSpare(ctx)
-		w.run.SpawnID = w.nextSpawn()
+		w.run.SpawnID = core.SpawnID(core.NewID())
 		if err := w.step(ctx, stepAgent); err != nil {
 			return err
 		}
