@@ -99,7 +99,8 @@ var (
 )
 
 // Openings of user messages that the CLI writes itself. They are no prompts.
-var notPrompts = []string{"[Image: source: ", "<command-", "<local-command-", "<bash-", "[Request interrupted by user", "Caveat: The messages below"}
+var notPrompts = []string{"[Image: source: ", "<command-", "<local-command-", "<bash-",
+	"[Request interrupted by user", "Caveat: The messages below"}
 
 const (
 	continuedMark = "This session is being continued from a previous conversation"
