@@ -19,6 +19,7 @@ import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";
 import "./checks.mjs";
+import "./changed.mjs";
 import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./mention.mjs";

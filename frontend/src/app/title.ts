@@ -8,7 +8,7 @@ import { setTitle } from "../shell/windowtitle";
 export function useTitle() {
   const selected = useStore(viewStore, (v) => v.selected);
   const name = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === selected)?.name);
-  const held = useStore(frameStore, (f) => f.approvals.length);
+  const held = useStore(frameStore, (f) => f.approvals.length + f.questions.length);
   useEffect(() => {
     setTitle(`${held > 0 ? `(${held}) ` : ""}${name ? `${visible(name)} · ` : ""}Loop`);
   }, [name, held]);

@@ -1,8 +1,7 @@
 // Makes items of events. The fold is pure: the same events give the same rows, whether
 // they came live or from the database after a reload.
-import type {
-  Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
-} from "../../api/types";
+import type { Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse } from "../../api/types";
+import { saysWhatItChanges, withFiles } from "./changedfiles";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import { decided } from "./decided";
 import { held, heldBy } from "./held";
@@ -208,6 +207,7 @@ function settle(b: Built, runId: string, msgId: string, kind: string, content: s
 function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
   const runId = ev.run_id ?? "";
   took(b, runId, ev.timestamp, u.cut);
+  if (!saysWhatItChanges(text(u.tool_name))) touch(b, runId, ev.timestamp).commands = true;
   b.items.push({
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId: text(u.parent_tool_use_id),
     name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false, cut: u.cut === true,
@@ -219,6 +219,8 @@ function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {
   const r = coerceResult(came);
   const runId = ev.run_id ?? "";
   took(b, runId, ev.timestamp);
+  const run = touch(b, runId, ev.timestamp);
+  if (r.files && r.files.length > 0) run.files = withFiles(run.files, r.tool_use_id, r.files);
   const i = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === r.tool_use_id && it.runId === runId);
   const it = b.items[i];
   if (it?.kind === "tool") {

@@ -58,7 +58,12 @@ export type RunInfo = {
   tasks: TaskInfo[];
   waiting: boolean; // the agent's turn is over, and the run goes on only for its tasks
   lastAt: number; // time of the last row, so that the next can show its duration
+  files: ChangedFile[]; // that editing tools have changed, as far as this page knows
+  commands: boolean; // it ran some, and what those change nobody knows
 };
+
+/** A file that a run has changed. useId: of the first call that did. */
+export type ChangedFile = { path: string; added: number; removed: number; useId: string };
 
 export type LiveBlock = { msgId: string; runId: RunID; block: number; kind: string; bytes: number; key: string };
 
@@ -72,7 +77,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at };
+  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at, files: [], commands: false };
 }
 
 /** Whether a row says that the person drives the browser, who still does. */

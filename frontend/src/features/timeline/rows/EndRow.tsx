@@ -1,6 +1,7 @@
 import { Check, ChevronRight, CircleSlash, Film, RotateCw } from "lucide-react";
 import { visible } from "../../../model/text";
-import type { EndItem } from "../../../model/timeline/items";
+import { outcomeOf } from "../../../model/timeline/changedfiles";
+import type { EndItem, RunInfo } from "../../../model/timeline/items";
 import { costWords, fullness } from "../../../model/usage";
 import { Button } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
@@ -13,16 +14,18 @@ import { endFacts, endWord, isDemo } from "../itemText";
 import type { RowProps } from "./props";
 import { buildable } from "../../../model/sandboxImage";
 import { SandboxBuild } from "./SandboxBuild";
+import { Changed } from "./Changed";
 import { UsageTable } from "./UsageTable";
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
 
-export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { model: string }) {
+export function EndRow({ item, run, model, open, onToggle }: RowProps<EndItem> & { run?: RunInfo | undefined; model: string }) {
   const s = item.status;
   const cost = costWords(s, isDemo(s));
   const of = cost ? ` · ${s.cost_estimated ? "estimated " : ""}cost of this run` : "";
   const gutter = <span className="gutter tnum" title={exact(item.at) + of}>{cost}</span>;
   const ended = s.state === "done" || s.state === "cancelled";
+  const outcome = outcomeOf(run, s.state === "done");
   const numbers = (
     <>
       <Facts
@@ -40,11 +43,13 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
           <div className={`end-line ${done ? "done" : ""}`}>
             {done ? <Check size={14} aria-hidden /> : <CircleSlash size={14} aria-hidden />}
             <span className="end-word">{endWord(s)}</span>
+            {outcome?.files.length === 0 && <span className="muted">{outcome.words}</span>}
             <span className="end-acts">
               {!done && <Again runId={item.runId} word="Run again" />}
               <PlayBack runId={item.runId} />
             </span>
           </div>
+          {outcome && outcome.files.length > 0 && <Changed outcome={outcome} />}
           {numbers}
         </div>
         {gutter}
@@ -60,6 +65,7 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
           <Again runId={item.runId} word="Retry" />
           <PlayBack runId={item.runId} />
         </FailureCard>
+        {outcome && outcome.files.length > 0 && <Changed outcome={outcome} />}
         {numbers}
       </div>
       {gutter}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { outcomeOf, saysWhatItChanges, withFiles } from "./changedfiles";
+import { newRun } from "./items";
+
+const file = (path: string, added = 1, removed = 0) => ({ path, kind: "edit", added, removed });
+
+describe("what came of a run", () => {
+  it("adds up what several calls changed in a file", () => {
+    const one = withFiles([], "t1", [file("a.go", 3, 1), file("b.go")]);
+    const two = withFiles(one, "t2", [file("a.go", 2, 2), file("")]);
+    expect(two).toEqual([{ path: "a.go", added: 5, removed: 3, useId: "t1" }, { path: "b.go", added: 1, removed: 0, useId: "t1" }]);
+    expect(one[0]?.added).toBe(3);
+  });
+  it("says how many files and lines", () => {
+    const run = { ...newRun("r", 1), files: withFiles([], "t", [file("a", 40, 4), file("b", 8), file("c", 0)]) };
+    expect(outcomeOf(run, true)).toMatchObject({ words: "3 files", added: 48, removed: 4 });
+    expect(outcomeOf({ ...run, files: run.files.slice(0, 1) }, false)).toMatchObject({ words: "1 file" });
+  });
+  it("knows which tools say what they change", () => {
+    expect(["Read", "Edit", "mcp__loop__send_message"].every(saysWhatItChanges)).toBe(true);
+    expect(["Bash", "NotebookEdit", "mcp__files__write", "tool", ""].some(saysWhatItChanges)).toBe(false);
+  });
+  it("claims that nothing was changed only where that is known", () => {
+    const run = { ...newRun("r", 1), promptAt: 1 };
+    expect(outcomeOf(run, true)).toMatchObject({ words: "no files changed", files: [] });
+    expect(outcomeOf({ ...run, commands: true }, true)).toBeNull();
+    expect(outcomeOf({ ...run, promptAt: 0 }, true)).toBeNull();
+    expect(outcomeOf(run, false)).toBeNull();
+    expect(outcomeOf(undefined, true)).toBeNull();
+  });
+});
