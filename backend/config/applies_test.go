@@ -43,6 +43,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"image_tools.compiler": live, "image_tools.make": live, "image_tools.node": live, "image_tools.pnpm": live,
 		"image_tools.python": live, "image_tools.git": live, "image_tools.vim": live, "image_tools.nano": live,
 		"image_tools.tmux": live, "image_tools.htop": live, "image_tools.less": live, "image_tools.ripgrep": live,
+		"claude_ahead":    live,
 		"browser_enabled": live, "browser.memory_mb": live, "browser.cpus": live, "browser.watched_cpus": live, "browser.idle_sec": live,
 		"browser.mode": live, "browser.screenshots": live, "browser.host_profile": live,
 		"inherit_mounts": live, "mounts": live, "copy_files": live, "extra_dirs": live, "envs": live, "inherit_envs": live,

@@ -25,6 +25,7 @@ type Config struct {
 
 	ClaudeBinPath              string      `json:"claude_bin_path" default:"\"claude\"" project:"trust"`
 	ClaudeModel                string      `json:"claude_model" project:"free" check:"word"`
+	ClaudeAhead                bool        `json:"claude_ahead" default:"true" project:"tighten"`
 	ClaudeEffort               string      `json:"claude_effort" oneof:",low,medium,high,xhigh,max" project:"free"`
 	ClaudeBatchDisallowedTools []string    `json:"claude_batch_disallowed_tools" merge:"append" project:"tighten"`
 	ClaudeRetry                ClaudeRetry `json:"claude_retry"`

@@ -37,7 +37,7 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	l := runner.Launch{
 		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
 		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: cfg.KeepAlive(), Browser: cfg.BrowserEnabled,
-		MCPServers: map[string]runner.MCPServer{},
+		MCPServers: map[string]runner.MCPServer{}, Ahead: cfg.ClaudeAhead,
 		Retry: runner.Retry{
 			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
 			Max: time.Duration(cfg.ClaudeRetry.BackoffMaxSec) * time.Second, SessionLimitContinue: cfg.ClaudeRetry.SessionLimitAutoContinue,

@@ -37,6 +37,7 @@ func (r *warmRig) on() timeline {
 func TestTheNextPromptFindsItsAgent(t *testing.T) {
 	t.Parallel()
 	r := newWarmRig(t)
+	r.set("claude_ahead", true)
 	box, _, _ := r.ran("true")
 	waits := func(n int) {
 		t.Helper()

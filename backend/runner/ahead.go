@@ -68,8 +68,8 @@ func (sp *spare) alive(ctx context.Context) bool {
 
 // StartAhead starts the CLI for a channel's next prompt in a container that the caller
 // holds, or leaves the one that waits there where it still is what a prompt would start.
-// Nothing is started beside a run of the channel, over Options.Spares, or where a prompt
-// would be worked on this computer itself. It blocks for as long as a start takes.
+// Nothing is started where the settings say so, beside a run of the channel, over
+// Options.Spares, or where a prompt would be worked on this computer itself. It blocks for as long as a start takes.
 // The caller calls EndAhead before it gives the container back.
 func (s *Service) StartAhead(ctx context.Context, ch core.ChannelID, c core.Container) error {
 	if err := s.startAhead(ctx, ch, c); err != nil {
@@ -86,7 +86,7 @@ func (s *Service) StartAhead(ctx context.Context, ch core.ChannelID, c core.Cont
 // startAfter starts the CLI for what a person says next, once a run of theirs is done, and
 // ends it when nothing was said for a while. It returns at once.
 func (s *Service) startAfter(ctx context.Context, w *work) {
-	if s.o.AfterRun <= 0 || w.run.State != core.RunDone || w.run.AuthorID != "" || w.run.Unattended || w.spec.Scope == "" {
+	if s.o.AfterRun <= 0 || !w.launch.Ahead || w.run.State != core.RunDone || w.run.AuthorID != "" || w.run.Unattended || w.spec.Scope == "" {
 		return
 	}
 	s.wg.Go(func() {
@@ -144,7 +144,7 @@ func (s *Service) startAhead(ctx context.Context, ch core.ChannelID, c core.Cont
 	}
 	w.use(r, read.launch)
 	w.container = c
-	if w.launch.Refused != nil || w.launch.Host != nil || w.launch.APIURL != "" || r.Spec.Fixed != c.Fixed {
+	if !w.launch.Ahead || w.launch.Refused != nil || w.launch.Host != nil || w.launch.APIURL != "" || r.Spec.Fixed != c.Fixed {
 		s.EndAhead(ctx, ch)
 		return w.launch.Refused
 	}

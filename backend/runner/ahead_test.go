@@ -53,7 +53,7 @@ func newAheadRig(t *testing.T) *aheadRig {
 	r.stamp.Store("")
 	r.rig = newRig(t, r.cli.play)
 	r.ports.Stamp = func(core.Channel, string, core.SessionID) string { return r.stamp.Load().(string) }
-	r.boxes.warm = true
+	r.boxes.warm, r.launch.Ahead = true, true
 	r.start()
 	r.ended(r.prompt("c", "first").ID, time.Minute)
 	return r
@@ -202,6 +202,7 @@ func TestWhatWaitsIsRenewed(t *testing.T) {
 func TestWhatIsNotStartedAhead(t *testing.T) {
 	for name, set := range map[string]func(r *aheadRig){
 		"a run is under way": func(r *aheadRig) { r.prompt("c", "slow"); r.pass(time.Second) },
+		"switched off":       func(r *aheadRig) { r.launch.Ahead = false },
 		"limit":              func(r *aheadRig) { r.s.o.Spares = 0 },
 		"on this computer":   func(r *aheadRig) { r.launch = r.launch.OnHost(HostPlace{}) },
 		"over TCP":           func(r *aheadRig) { r.launch.APIURL = "http://172.17.0.1:1" },

@@ -188,6 +188,7 @@ type Launch struct {
 	Timeout      time.Duration // of the whole run; 0 is Options.Timeout
 	KeepAlive    time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
 	Retry        Retry
+	Ahead        bool // the CLI of a prompt may be started before it is sent
 	// Gated says that the CLI's spawn has a policy: then it is told why something was
 	// denied. Whoever makes the spawn's policy sets it, before the command line is made.
 	Gated   bool
