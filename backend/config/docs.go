@@ -8,7 +8,7 @@ var docs = map[string]string{
 	"anthropic_base_url":            "Where the Messages API is. An address on 127.0.0.1 is this computer's and is reached through the link.",
 	"claude_bin_path":               "Program of the agent CLI inside the container.",
 	"claude_model":                  "Model; empty leaves the choice to the CLI.",
-	"claude_ahead":                  "Start Claude Code while a prompt is written and after each run, so that it waits for the prompt. One that waits has some 160 MB.",
+	"claude_ahead":                  "Start Claude Code before its prompt is sent. One that waits has some 160 MB.",
 	"claude_effort":                 "How much the model thinks; empty leaves the choice to the CLI.",
 	"claude_batch_disallowed_tools": "Tools that make no sense in a run that ends.",
 	"claude_retry":                  "What is tried again inside one run.",
