@@ -69,8 +69,8 @@ func (sp *spare) alive(ctx context.Context) bool {
 // StartAhead starts the CLI for a channel's next prompt in a container that the caller
 // holds, or leaves the one that waits there where it still is what a prompt would start.
 // Nothing is started where the settings say so, beside a run of the channel, over
-// Options.Spares, or where a prompt would be worked on this computer itself. It blocks for as long as a start takes.
-// The caller calls EndAhead before it gives the container back.
+// Options.Spares, or where a prompt would be worked on this computer itself. It blocks for
+// as long as a start takes. The caller calls EndAhead before it gives the container back.
 func (s *Service) StartAhead(ctx context.Context, ch core.ChannelID, c core.Container) error {
 	if err := s.startAhead(ctx, ch, c); err != nil {
 		return err
