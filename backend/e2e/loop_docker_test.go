@@ -52,7 +52,8 @@ func newHome(t testing.TB, config string) *home {
 	}
 	// What waits for a next prompt is no leftover of a run; its own test has it on.
 	if config = cmp.Or(config, "{}"); json.Valid([]byte(config)) && !strings.Contains(config, "claude_ahead") {
-		config = strings.Replace(strings.Replace(config, "{", `{"claude_ahead":false,`, 1), ",}", "}", 1)
+		at := strings.LastIndexByte(config, '}') // behind what there is, whose places the tests name
+		config = strings.Replace(config[:at]+`,"claude_ahead":false}`, "{,", "{", 1)
 	}
 	if config != "" {
 		if err := os.WriteFile(filepath.Join(h.dir, "config.json"), []byte(config), 0o600); err != nil {
