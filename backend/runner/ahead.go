@@ -175,9 +175,9 @@ func (w *work) startSpare(ctx context.Context, st startAt) error {
 	if sp.link, err = w.s.p.Links.Open(ctx, w.container); err != nil {
 		return fmt.Errorf("open link: %w", err)
 	}
-	up := w.launch.Upstream
-	up.Demo = up.Demo || w.run.Demo
-	sp.link.Admit(w.run.SpawnID, core.Identity{ChannelID: w.ch.ID, Upstream: up, Pending: true, Rules: w.rules()})
+	who := w.identity()
+	who.Pending = true
+	sp.link.Admit(w.run.SpawnID, who)
 	_, err = sp.link.Spawn(ctx, sp.req)
 	if err != nil || !w.s.keepSpare(w.ch.ID, sp) {
 		w.s.dismiss(ctx, sp)

@@ -41,21 +41,22 @@ func (w *work) useSpare(ctx context.Context, req core.SpawnRequest, msg []byte) 
 	w.spare = nil
 	taken, err := w.feed(ctx, msg)
 	if !taken && err == nil {
-		_, err = w.endUnfed(ctx)
+		err = w.endUnfed(ctx)
 	}
 	return taken, err
 }
 
 // endUnfed ends the present spawn, which got nothing to do.
-func (w *work) endUnfed(ctx context.Context) (fed bool, err error) {
+func (w *work) endUnfed(ctx context.Context) error {
 	l := w.currentLink()
-	if err = l.Kill(ctx, w.run.SpawnID); err == nil {
+	err := l.Kill(ctx, w.run.SpawnID)
+	if err == nil {
 		err = l.Forget(ctx, w.run.SpawnID)
 	}
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		return false, fmt.Errorf("end an agent without a prompt: %w", err)
+		return fmt.Errorf("end an agent without a prompt: %w", err)
 	}
-	return false, nil
+	return nil
 }
 
 // feed writes what the present spawn has not taken of its input, and closes it. It reports
@@ -116,5 +117,5 @@ func (w *work) unfed(ctx context.Context) (fed bool, err error) {
 	default:
 		return true, nil // an end without input, which an ordinary spawn has as well
 	}
-	return w.endUnfed(ctx)
+	return false, w.endUnfed(ctx)
 }

@@ -300,12 +300,14 @@ func (w *work) openLink(ctx context.Context) error {
 }
 
 // admit tells a link who the present try is, until its spawn is forgotten.
-func (w *work) admit(l core.Link) {
+func (w *work) admit(l core.Link) { l.Admit(w.run.SpawnID, w.identity()) }
+
+func (w *work) identity() core.Identity {
 	up := w.launch.Upstream
 	up.Demo = up.Demo || w.run.Demo
-	l.Admit(w.run.SpawnID, core.Identity{
+	return core.Identity{
 		ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended, Rules: w.rules(),
-	})
+	}
 }
 
 // rules make the document that the present try goes by, as the settings stand. A container

@@ -1,8 +1,8 @@
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { useStore } from "zustand";
 import type { Outcome } from "../../../model/timeline/changedfiles";
-import { frameStore, viewStore } from "../../../model/stores";
+import { relativeTo } from "../../../model/text";
+import { viewStore } from "../../../model/stores";
 import { SafeText } from "../../../ui/SafeText";
 import { showInTimeline } from "../../../session/gate";
 import "./changed.css";
@@ -10,10 +10,9 @@ import "./changed.css";
 const FEW = 5;
 
 /** The files that a run has changed, each leading to the call that did so first. */
-export function Changed({ outcome }: { outcome: Outcome }) {
+export function Changed({ outcome, dir }: { outcome: Outcome; dir: string }) {
   const [open, setOpen] = useState(false);
   const [all, setAll] = useState(false);
-  const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === viewStore.getState().selected)?.dir ?? "");
   const { files } = outcome;
   const shown = all ? files : files.slice(0, FEW);
   return (
@@ -27,7 +26,7 @@ export function Changed({ outcome }: { outcome: Outcome }) {
           {shown.map((f) => (
             <li key={f.path}>
               <button type="button" className="link mono" title={`Go to the first change of ${f.path}`} onClick={() => showInTimeline(viewStore.getState().selected, [`tool ${f.useId}`])}>
-                <SafeText text={dir && f.path.startsWith(`${dir}/`) ? f.path.slice(dir.length + 1) : f.path} />
+                <SafeText text={relativeTo(f.path, dir)} />
               </button>
               <span className="tnum"><Lines added={f.added} removed={f.removed} /></span>
             </li>

@@ -19,7 +19,7 @@ import { UsageTable } from "./UsageTable";
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
 
-export function EndRow({ item, run, model, open, onToggle }: RowProps<EndItem> & { run?: RunInfo | undefined; model: string }) {
+export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<EndItem> & { run?: RunInfo | undefined; model: string; dir?: string }) {
   const s = item.status;
   const cost = costWords(s, isDemo(s));
   const of = cost ? ` · ${s.cost_estimated ? "estimated " : ""}cost of this run` : "";
@@ -49,7 +49,7 @@ export function EndRow({ item, run, model, open, onToggle }: RowProps<EndItem> &
               <PlayBack runId={item.runId} />
             </span>
           </div>
-          {outcome && outcome.files.length > 0 && <Changed outcome={outcome} />}
+          {outcome && outcome.files.length > 0 && <Changed outcome={outcome} dir={dir} />}
           {numbers}
         </div>
         {gutter}
@@ -65,7 +65,7 @@ export function EndRow({ item, run, model, open, onToggle }: RowProps<EndItem> &
           <Again runId={item.runId} word="Retry" />
           <PlayBack runId={item.runId} />
         </FailureCard>
-        {outcome && outcome.files.length > 0 && <Changed outcome={outcome} />}
+        {outcome && outcome.files.length > 0 && <Changed outcome={outcome} dir={dir} />}
         {numbers}
       </div>
       {gutter}

@@ -91,7 +91,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         </>
       );
     case "end":
-      return <EndRow item={item} run={run} model={run?.model ?? ""} open={open} onToggle={onToggle} />;
+      return <EndRow item={item} run={run} dir={dir} model={run?.model ?? ""} open={open} onToggle={onToggle} />;
     case "attempt":
       return (
         <>
