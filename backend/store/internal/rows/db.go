@@ -57,6 +57,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.eventsOfRunStmt, err = db.PrepareContext(ctx, eventsOfRun); err != nil {
 		return nil, fmt.Errorf("error preparing query EventsOfRun: %w", err)
 	}
+	if q.findSaidStmt, err = db.PrepareContext(ctx, findSaid); err != nil {
+		return nil, fmt.Errorf("error preparing query FindSaid: %w", err)
+	}
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
 	}
@@ -274,6 +277,11 @@ func (q *Queries) Close() error {
 	if q.eventsOfRunStmt != nil {
 		if cerr := q.eventsOfRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing eventsOfRunStmt: %w", cerr)
+		}
+	}
+	if q.findSaidStmt != nil {
+		if cerr := q.findSaidStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing findSaidStmt: %w", cerr)
 		}
 	}
 	if q.finishRunStmt != nil {
@@ -591,6 +599,7 @@ type Queries struct {
 	deleteLeaseStmt        *sql.Stmt
 	editQueuedStmt         *sql.Stmt
 	eventsOfRunStmt        *sql.Stmt
+	findSaidStmt           *sql.Stmt
 	finishRunStmt          *sql.Stmt
 	frameFileStmt          *sql.Stmt
 	framesOfRunStmt        *sql.Stmt
@@ -661,6 +670,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteLeaseStmt:        q.deleteLeaseStmt,
 		editQueuedStmt:         q.editQueuedStmt,
 		eventsOfRunStmt:        q.eventsOfRunStmt,
+		findSaidStmt:           q.findSaidStmt,
 		finishRunStmt:          q.finishRunStmt,
 		frameFileStmt:          q.frameFileStmt,
 		framesOfRunStmt:        q.framesOfRunStmt,
