@@ -34,6 +34,7 @@ type TimelineStore interface {
 	Timeline(ctx context.Context, id core.ChannelID, beforeID int64, limit int) (events []core.Event, more bool, err error)
 	PromptHistory(ctx context.Context, id core.ChannelID, limit int) ([]string, error)
 	CostSince(ctx context.Context, since time.Time) (core.DayCost, error)
+	Find(ctx context.Context, q core.FindQuery) (core.FoundEvents, error)
 }
 
 // RunService takes prompts, changes those that wait, ends runs, and answers agents.

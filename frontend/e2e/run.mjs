@@ -11,6 +11,7 @@ import "./branches.mjs";
 import "./gate.mjs";
 import "./decisions.mjs";
 import "./files.mjs";
+import "./find.mjs";
 import "./workspace.mjs";
 import "./rules.mjs";
 import "./containers.mjs";

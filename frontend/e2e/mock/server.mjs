@@ -14,6 +14,7 @@ import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
 import { Terminals } from "./terminals.mjs";
 import { Files } from "./files.mjs";
+import { findIn } from "./find.mjs";
 import { Footage } from "./footage.mjs";
 import { fail, newID, World } from "./world.mjs";
 
@@ -79,6 +80,7 @@ function calls(w, play, settings, terminals, gate) {
       return { path: p, parent: parent(p), entries: (CHILDREN[p] ?? []).map((name) => ({ name, path: p === "/" ? `/${name}` : `${p}/${name}` })) };
     },
     "Channels.History": (id, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).reverse().slice(0, limit),
+    "Channels.Find": (q) => { if (w.findFails) throw fail("database", "The database could not be read.", "Try again."); return findIn(w.events, q); },
     "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
     "Runs.Cancel": (id) => { play.cancel(id); return null; },
     "Runs.Remove": (id) => {

@@ -552,6 +552,13 @@ export type FilePlace = {
 export type FileStat = FilePlace & ContainerFile & {
 };
 
+export type FindQuery = {
+  words: string;
+  channel_id?: ChannelID; // empty: everywhere
+  before_id?: number; // only events older than this one; 0: from the newest on
+  limit?: number; // 0: 50, and at most 500
+};
+
 export type Folder = {
   name: string;
   path: string;
@@ -561,6 +568,23 @@ export type FolderList = {
   path: string;
   parent: string;
   entries: Folder[] | null;
+};
+
+export type FoundEvent = {
+  event_id: number;
+  channel_id: ChannelID;
+  run_id?: RunID;
+  type: EventType;
+  timestamp: number; // ms since the epoch
+  tool_use_id?: string;
+  tool_name?: string;
+  is_bot?: boolean; // of a message: the agent's
+  excerpt: string; // one line around the first word, at most some 200 characters
+};
+
+export type FoundEvents = {
+  found: FoundEvent[] | null;
+  more: boolean; // there are older ones
 };
 
 export type GateCall = {
@@ -1514,6 +1538,7 @@ export const bound = (call: Call) => ({
     createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
     createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),
     demo: () => call<ChannelView>("Channels", "Demo"),
+    find: (q: FindQuery) => call<FoundEvents>("Channels", "Find", q),
     folders: (path: string) => call<FolderList>("Channels", "Folders", path),
     forkAt: (id: string, start: SessionStart, name: string) => call<ChannelView>("Channels", "ForkAt", id, start, name),
     history: (id: string, limit: number) => call<string[] | null>("Channels", "History", id, limit),

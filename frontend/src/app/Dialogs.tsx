@@ -13,6 +13,7 @@ import { closeDialog } from "../session/actions";
 // The palette is not among them, because the first keys typed into it would be lost.
 const loaders = {
   SettingsDialog: () => import("../features/settings/SettingsDialog").then((m) => m.SettingsDialog),
+  FindDialog: () => import("../features/find/FindDialog").then((m) => m.FindDialog),
   FolderDialog: () => import("../features/folder/FolderDialog").then((m) => m.FolderDialog),
   DoctorDialog: () => import("../features/doctor/DoctorDialog").then((m) => m.DoctorDialog),
   ShownFile: () => import("../features/terminals/FileView").then((m) => m.ShownFile),
@@ -32,6 +33,7 @@ async function again<T>(load: () => Promise<T>): Promise<T> {
 
 const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load().catch(() => again(load)) }));
 const SettingsDialog = later(loaders.SettingsDialog);
+const FindDialog = later(loaders.FindDialog);
 const FolderDialog = later(loaders.FolderDialog);
 const DoctorDialog = later(loaders.DoctorDialog);
 const ShownFile = later(loaders.ShownFile);
@@ -59,6 +61,8 @@ export function Dialogs() {
         return <Palette />;
       case "settings":
         return <SettingsDialog onClose={closeDialog} />;
+      case "find":
+        return <FindDialog onClose={closeDialog} />;
       case "folder":
         return <FolderDialog onClose={closeDialog} />;
       case "doctor":

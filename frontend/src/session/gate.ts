@@ -89,6 +89,14 @@ export function showInTimeline(channel: string, wanted: string[]) {
   front.after(() => ask(found, "timeline"));
 }
 
+/** Has the timeline show a row, and give it the keyboard unless that stays where it is. */
+export function reveal(key: string, enter: boolean) {
+  ask(enter ? key : `${STAY}${key}`, "timeline");
+}
+
+/** Before a row that is shown and does not get the keyboard. */
+export const STAY = "stay ";
+
 export function review(a: Approval) {
   goTo({ id: a.approval_id, channel: a.channel_id, approval: a });
 }

@@ -16,6 +16,7 @@ import type { Bridge } from "../shell/bridge";
 import { saveChoice, send } from "../shell/memory";
 
 const PAGE = 300; // events in one page of a timeline
+const FAR_PAGE = 3000; // on the way to a certain one
 const HIDDEN_MS = 100;
 const RESYNC_MS = 300; // ms; one load repairs several gaps in a row
 
@@ -152,16 +153,30 @@ export function startSession(bridge: Bridge) {
     }
   }
 
-  async function loadOlder(id: string) {
+  async function loadOlder(id: string, size = PAGE) {
     const t = timelineOf(timelinesStore.getState(), id);
     const first = t.events[0]?.id;
     if (t.loadingOlder || !t.hasMore || !first) return;
     setTimeline(id, (x) => ({ ...x, loadingOlder: true, olderFailure: null }));
     try {
-      const page = await api.channels.timeline(id, first, PAGE);
+      const page = await api.channels.timeline(id, first, size);
       setTimeline(id, (x) => olderLoaded(x, page));
     } catch (err) {
       setTimeline(id, (x) => ({ ...x, loadingOlder: false, olderFailure: toFailure(err) }));
+    }
+  }
+
+  /** Loads a timeline as far back as an event. False: that could not be loaded. */
+  async function reach(id: string, event: number): Promise<boolean> {
+    if (timelineOf(timelinesStore.getState(), id).phase !== "ready") await load(id);
+    for (;;) {
+      const t = timelineOf(timelinesStore.getState(), id);
+      const first = t.events[0]?.id ?? 0;
+      if (t.seen.has(event) || first <= event) return t.phase === "ready";
+      if (!t.hasMore) return false;
+      if (t.loadingOlder) await new Promise((r) => setTimeout(r, 50));
+      else await loadOlder(id, FAR_PAGE);
+      if (timelineOf(timelinesStore.getState(), id).olderFailure) return false;
     }
   }
 
@@ -223,7 +238,7 @@ export function startSession(bridge: Bridge) {
   });
 
   const made = {
-    api, load, loadOlder, deliverLetter, doctor, refresh: resyncAll,
+    api, load, loadOlder, reach, deliverLetter, doctor, refresh: resyncAll,
     kind: bridge.kind,
     reconnect: () => bridge.reconnect(),
     endpoint: () => bridge.endpoint(),

@@ -4,11 +4,14 @@ import { viewStore } from "../model/stores";
 import { isMac, keys, mod, MOD } from "../ui/keys";
 import { enterRegion, front, regions } from "../ui/layer";
 import { canQuit, quit } from "./leave";
+import { openFind, openFindBar } from "./find";
 import { nextNeed } from "./gate";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
 export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: keys(MOD, "Shift", "P"), does: "Go to a channel or command" },
+  { keys: keys(MOD, "F"), does: "Find in the timeline" },
+  { keys: keys(MOD, "Shift", "F"), does: "Find in all that was said and done" },
   { keys: keys(MOD, "O"), does: "Open a project folder" },
   { keys: keys(MOD, "."), does: "Stop the run of this channel" },
   { keys: keys(MOD, "L"), does: "Go to the prompt box" },
@@ -57,8 +60,10 @@ export function useShortcuts() {
           if (dialog === "palette" || !front.modal) return run(() => openDialog(dialog === "palette" ? "" : "palette"));
           return;
         }
+        if (e.shiftKey && key === "f" && !front.busy) return run(() => openFind());
         if (key === "q" && canQuit()) return run(() => void quit());
         if (front.busy || e.shiftKey) return;
+        if (key === "f") return run(openFindBar);
         if (key === "o") return run(() => void openFolder());
         if (key === ".") return run(() => void stopRun(selected));
         if (key === "l") return run(focusPrompt);

@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -16,6 +16,7 @@ import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openContainers, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
 import { dockCommands } from "../../dock/commands";
 import { newThread } from "../../session/branches";
+import { openFind, openFindBar } from "../../session/find";
 import { nextNeed } from "../../session/gate";
 import { followRunLink } from "../../session/playback";
 import { QUIT_KEYS } from "../../session/shortcuts";
@@ -74,6 +75,8 @@ export function Palette() {
           )}
           <Command.Group heading="Loop">
             <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(() => nextNeed())} />
+            {current && <Item icon={<TextSearch size={14} aria-hidden />} name="Find in the timeline" hint={keys(MOD, "F")} onSelect={run(openFindBar)} />}
+            <Item icon={<TextSearch size={14} aria-hidden />} name="Find in all that was said and done" hint={keys(MOD, "Shift", "F")} onSelect={run(() => openFind())} />
             <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
             <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />

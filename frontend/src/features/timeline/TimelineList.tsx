@@ -4,6 +4,7 @@ import type { KeyboardEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
+import { foundRowStore } from "../../model/find";
 import { frameStore, outboxStore, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { footageStore } from "../../model/footage";
 import { clockWords, startOf } from "../../model/playback/lanes";
@@ -25,6 +26,7 @@ import { isFoldable } from "../../model/timeline/fold";
 import { Row } from "./rows/Row";
 import { Tail } from "./Tail";
 import { openFrame } from "./openframe";
+import { useFoundMarks } from "./useFoundMarks";
 import { useFollow } from "./useFollow";
 
 const OLDER_AT_PX = 600; // older pages are loaded when the top is as near as this
@@ -68,8 +70,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   useReveal(items, t.phase === "ready", scroller, (index, key) => {
     pause();
     setCurrent(key);
+    const row = items[index];
+    if (row && isFoldable(row) && foundRowStore.getState().key === key) setOpen((o) => ({ ...o, [key]: true }));
     virt.scrollToIndex(index, { align: "auto" });
   });
+
+  useFoundMarks(channelId, scroller);
 
   // While a run is played back, the row of its moment is in sight.
   const moment = useStore(momentStore, (all) => all[channelId]);

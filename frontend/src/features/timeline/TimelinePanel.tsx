@@ -6,6 +6,7 @@ import { FailureCard } from "../../ui/FailureCard";
 import { Composer } from "./prompt/Composer";
 import { session } from "../../session/session";
 import { EmptyTimeline } from "./EmptyTimeline";
+import { FindBar } from "./FindBar";
 import { FrameDialog } from "./FrameDialog";
 import { TimelineList } from "./TimelineList";
 import { TimelineSkeleton } from "./TimelineSkeleton";
@@ -23,9 +24,10 @@ export function TimelinePanel({ channelId }: { channelId: ChannelID }) {
   });
   const filter = useStore(filtersStore, (all) => all[channelId] ?? "all");
   return (
-    <section className="panel" aria-label="Timeline">
+    <section className="panel findbar-marked" aria-label="Timeline">
       <h2 className="sr-only">Timeline</h2>
       <div className="panel-body">
+        <FindBar channelId={channelId} />
         {phase === "ready" && bare ? (
           <EmptyTimeline channelId={channelId} />
         ) : phase === "ready" ? (

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { useStore } from "zustand";
 import { stopStore } from "../../model/stores";
 import type { Item } from "../../model/timeline/items";
-import { focusCard, showInPanel, takeStop } from "../../session/gate";
+import { focusCard, showInPanel, STAY, takeStop } from "../../session/gate";
 
 const FRAMES = 30;
 
@@ -27,12 +27,13 @@ function isAt(it: Item, id: string): boolean {
 export function useReveal(items: Item[], ready: boolean, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
   const wanted = useStore(stopStore, (s) => s.to === "timeline");
   useEffect(() => {
-    const id = wanted && ready ? takeStop("timeline") : "";
+    const asked = wanted && ready ? takeStop("timeline") : "";
+    const id = asked.replace(STAY, "");
     if (!id) return;
     const item = items.findIndex((it) => isAt(it, id));
     if (item >= 0) { // not a card: the item itself
       show(item, items[item]?.key ?? "");
-      focusItem(scroller.current, item);
+      if (id === asked) focusItem(scroller.current, item);
       return;
     }
     const key = `g${id}`;

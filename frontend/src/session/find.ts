@@ -1,0 +1,94 @@
+// Finds what was said and done, and goes there.
+import { toFailure } from "../api/failure";
+import type { ChannelID, FoundEvent } from "../api/types";
+import { revealTimeline } from "../dock/dock";
+import { findStore, foundRowStore, noFind, rowOf } from "../model/find";
+import { timelineOf, timelinesStore, toast, viewStore } from "../model/stores";
+import { front } from "../ui/layer";
+import { openDialog, select } from "./actions";
+import { reveal } from "./gate";
+import { session } from "./session";
+
+const PAUSE_MS = 120; // between the last letter and the search
+const PAGE = 100;
+
+let asked = 0;
+let pause: ReturnType<typeof setTimeout> | undefined;
+
+/** Searches once the person stops writing. The hits of before stay until then. */
+export function search(words: string, channel: ChannelID) {
+  const mine = ++asked;
+  clearTimeout(pause);
+  if (!words.trim()) return findStore.setState({ ...noFind, bar: findStore.getState().bar, channel });
+  findStore.setState({ words, channel, phase: "loading" });
+  pause = setTimeout(() => {
+    session().api.channels.find({ words, channel_id: channel, limit: PAGE }).then(
+      ({ found, more }) => mine === asked && findStore.setState({ phase: "done", found: found ?? [], more, at: -1, failure: null }),
+      (err: unknown) => mine === asked && findStore.setState({ phase: "error", found: [], more: false, at: -1, failure: toFailure(err) }),
+    );
+  }, PAUSE_MS);
+}
+
+let older = 0; // the search whose older hits are on their way
+
+/** Adds the hits before the oldest one. */
+export async function searchOlder() {
+  const { words, channel, found, more, phase } = findStore.getState();
+  const last = found.at(-1);
+  if (!more || !last || older === asked || phase === "loading") return;
+  const mine = (older = asked);
+  try {
+    const next = await session().api.channels.find({ words, channel_id: channel, before_id: last.event_id, limit: PAGE });
+    if (mine === asked) findStore.setState((f) => ({ found: [...f.found, ...(next.found ?? [])], more: next.more }));
+  } catch (err) {
+    if (mine === asked) findStore.setState({ failure: toFailure(err), phase: "error", more: false });
+  } finally {
+    if (older === mine) older = 0;
+  }
+}
+
+/** Opens the field above the timeline. Words that are selected there are searched at once. */
+export function openFindBar() {
+  const { selected } = viewStore.getState();
+  if (!selected) return openFind();
+  revealTimeline();
+  findStore.setState((f) => ({ ...(f.channel === selected ? f : { ...noFind, channel: selected }), bar: f.bar + 1 }));
+}
+
+export function closeFindBar() {
+  clearTimeout(pause);
+  asked++;
+  findStore.setState({ ...noFind });
+}
+
+/** Opens the search over everything. */
+export function openFind(words = "") {
+  if (words) search(words, "");
+  openDialog("find");
+}
+
+/** Goes to the next hit, the newest first. */
+export async function step(by: 1 | -1) {
+  const { found, at, more } = findStore.getState();
+  if (found.length === 0) return;
+  if (at + by >= found.length && more) await searchOlder();
+  const all = findStore.getState().found;
+  const to = (at + by + all.length) % all.length;
+  const hit = all[at < 0 ? 0 : to];
+  findStore.setState({ at: at < 0 ? 0 : to });
+  if (hit) await goToFound(hit, false);
+}
+
+/** Shows a hit in its timeline, and gives its row the keyboard if enter says so. */
+export async function goToFound(f: FoundEvent, enter = true) {
+  if (viewStore.getState().selected !== f.channel_id) select(f.channel_id);
+  if (!(await session().reach(f.channel_id, f.event_id))) {
+    toast("That part of the timeline could not be loaded. Try again.");
+    return;
+  }
+  const row = rowOf(timelineOf(timelinesStore.getState(), f.channel_id).built.items, f);
+  if (!row) return toast("It is not shown in the timeline.");
+  revealTimeline();
+  foundRowStore.setState({ key: row.key });
+  front.after(() => reveal(row.key, enter));
+}
