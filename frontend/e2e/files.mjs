@@ -58,8 +58,8 @@ test("files: walked by the keyboard, folders first, with a look into each file",
   await panel(page).getByRole("button", { name: "Show all" }).click();
   await tree(page).getByText("README.md").click();
   await panel(page).getByText("Serves **requests**.").waitFor();
-  await panel(page).getByRole("button", { name: "Put into the prompt" }).click();
-  await becomes(() => page.getByRole("textbox", { name: /prompt/i }).first().inputValue(), "/home/ana/src/api-server/README.md ");
+  await panel(page).getByRole("button", { name: "Ask about this" }).click();
+  await becomes(() => page.getByRole("textbox", { name: /prompt/i }).first().inputValue(), "@/home/ana/src/api-server/README.md ");
   ok(mock.files.reads.length < 12, "walking reads what it stops at");
 });
 

@@ -68,3 +68,68 @@ test("find: everywhere, to a row that is on no loaded page", { scenario: "long" 
   await page.keyboard.press("Escape");
   await becomes(() => dialog.count(), 0, "dialogs");
 });
+
+const files = (page) => page.getByRole("region", { name: "Files of the container" });
+
+test("links: a place that an item names is shown in the panel of files, and asked about", { size: [1500, 900], quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  const id = [...mock.world.channels.values()].find((c) => c.name === "api-server").channel_id;
+  mock.world.emit("message.created", id, "r-links", { msg_id: "m-links", content: "The address is in `cmd/main.go:3`, as main.go:2 says; nowhere/none.go:9 is gone.", is_bot: true });
+  await page.getByRole("button", { name: "cmd/main.go:3", exact: true }).click();
+  const content = files(page).getByRole("group", { name: "Content of main.go" });
+  await content.locator("li[aria-current=location]").waitFor();
+  equal(await content.locator("li").evaluateAll((all) => all.findIndex((el) => el.getAttribute("aria-current")) + 1), 3, "the line");
+  await until("the content has the keyboard", () => content.evaluate((el) => el === document.activeElement));
+  await clean(page, "a line of a file", { looks: CONTRAST });
+  await page.keyboard.press("Shift+ArrowDown");
+  await files(page).getByRole("button", { name: "Ask about lines 3–4" }).waitFor();
+  await page.keyboard.press("a");
+  await becomes(() => page.getByRole("textbox", { name: "Prompt" }).inputValue().then((v) => /@\S*cmd\/main\.go:3-4 $/.test(v)), true, "the prompt names the lines");
+  await content.locator("li").nth(1).locator("[data-no]").click();
+  await files(page).getByRole("button", { name: "Ask about line 2" }).waitFor();
+  await page.getByRole("button", { name: "nowhere/none.go:9", exact: true }).click();
+  await files(page).getByText("Try again").waitFor();
+  await page.getByRole("article", { name: "Agent" }).last().focus();
+  await page.keyboard.press("o");
+  await content.locator("li[aria-current=location]").waitFor();
+});
+
+test("links: an item's own link leads back to it, by the palette and by the address", { scenario: "long" }, async (page) => {
+  await page.getByRole("treeitem", { name: "monorepo" }).click();
+  await page.keyboard.press("Control+Shift+f");
+  await page.getByRole("dialog").getByRole("combobox").fill("Task 9: look");
+  await page.getByRole("dialog").getByText("1, newest first").waitFor();
+  await page.keyboard.press("Enter");
+  await becomes(() => focused(page).then((t) => t.includes("Task 9: look")), true, "the row has the keyboard");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.keyboard.press("l");
+  await page.getByText("Copied the link to this item.").waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  await page.goto(link);
+  await page.reload();
+  await page.goto(link);
+  await becomes(() => focused(page).then((t) => t.includes("Task 9: look")), true, "by the address");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText(link);
+  await page.getByRole("option", { name: /^Go to the item of / }).waitFor();
+  await page.keyboard.press("Enter");
+  await becomes(() => focused(page).then((t) => t.includes("Task 9: look")), true, "by the palette");
+});
+
+test("palette: finds files of the container, and what was said", { size: [1500, 900] }, async (page) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("main.go");
+  const option = page.getByRole("option", { name: /^main\.go/ });
+  await option.waitFor();
+  await clean(page, "files in the palette");
+  await option.click();
+  await files(page).getByRole("group", { name: "Content of main.go" }).waitFor();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("session is written");
+  await page.getByRole("option", { name: /^Find “session is written”/ }).click();
+  await page.getByRole("dialog", { name: "Find in all that was said and done" }).getByRole("option").first().waitFor();
+});

@@ -12,6 +12,7 @@ import { loadChoice, recall } from "./shell/memory";
 import { startSession } from "./session/session";
 import { select } from "./session/actions";
 import { followWaiting, takeRunLink } from "./session/playback";
+import { followRowWaiting, takeRowLink } from "./session/rowlink";
 import { applyTheme } from "./app/theme";
 import { register } from "./dock/panels";
 import { asked } from "./session/leave";
@@ -27,8 +28,12 @@ keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
 outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });
 
-takeRunLink();
-window.addEventListener("hashchange", takeRunLink);
+function takeLinks() {
+  takeRunLink();
+  takeRowLink();
+}
+takeLinks();
+window.addEventListener("hashchange", takeLinks);
 const bridge = await openBridge();
 const session = startSession(bridge);
 bridge.onAsk(asked);
@@ -57,6 +62,7 @@ const stop = frameStore.subscribe((f) => {
     void session.doctor();
   }
   followWaiting();
+  followRowWaiting();
 });
 
 const root = document.getElementById("root");

@@ -1,8 +1,10 @@
 import { CornerLeftUp, RotateCw, Search } from "lucide-react";
 import type { FormEvent, KeyboardEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { arrive, leave } from "../../dock/visit";
+import { fileVisitStore } from "../../model/fileplace";
 import { above, rowsOf, rowWords } from "../../model/file-tree";
 import type { TreeRow } from "../../model/file-tree";
 import { Button, IconButton, Kbd } from "../../ui/Button";
@@ -24,6 +26,7 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
   const [filter, setFilter] = useState("");
   const [at, setAt] = useState("");
   const [file, setFile] = useState("");
+  const [named, setNamed] = useState({ path: "", at: 0, visit: 0 }); // where a text has led to
   const [front, setFront] = useState(false); // where there is room for one, the file is in front of the list
   const [times, setTimes] = useState(0);
   const find = useRef<HTMLInputElement>(null);
@@ -111,6 +114,16 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
     void again();
     setTimes((n) => n + 1);
   };
+  const visit = useStore(fileVisitStore, (v) => (v.channel === channelId ? v.visit : 0));
+  useEffect(() => {
+    const { path, line, visit: n } = fileVisitStore.getState();
+    if (!visit || visit !== n || !path) return;
+    fileVisitStore.setState({ path: "" });
+    setFile(path);
+    setNamed({ path, at: line, visit });
+    setFront(true);
+    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(".files-preview")?.focus({ preventScroll: true }));
+  }, [visit]);
   const submit = (e: FormEvent) => {
     e.preventDefault();
     if (typed?.trim()) go(typed.trim());
@@ -145,7 +158,7 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
             <p className="files-foot" aria-hidden><Kbd>← →</Kbd> fold &nbsp; <Kbd>Enter</Kbd> look inside &nbsp; <Kbd>/</Kbd> filter &nbsp; <Kbd>⌫</Kbd> folder above</p>
           </div>
           <div className="files-right">
-            {file ? <FilePreview channelId={channelId} path={file} shown={shown} failure={failure} onAgain={() => setTimes((n) => n + 1)} onBack={toTree} />
+            {file ? <FilePreview key={file} line={named.path === file ? named.at : 0} visit={named.visit} channelId={channelId} path={file} shown={shown} failure={failure} onAgain={() => setTimes((n) => n + 1)} onBack={toTree} />
               : <div className="dock-empty"><p>Choose a file to look inside. These are the files as the container has them.</p></div>}
           </div>
         </div>

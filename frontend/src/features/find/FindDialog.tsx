@@ -4,7 +4,7 @@ import type { FoundEvent } from "../../api/types";
 import { exact, when } from "../../model/clock";
 import { findStore, stretches, whose, wordsOf } from "../../model/find";
 import { frameStore } from "../../model/stores";
-import { visible } from "../../model/text";
+import { stripColour, visible } from "../../model/text";
 import { visibleLine } from "../../model/gate-text";
 import { goToFound, search, searchOlder } from "../../session/find";
 import { front } from "../../ui/layer";
@@ -74,7 +74,7 @@ function says(phase: string, n: number, more: boolean): string {
 
 function Hit({ f, words }: { f: FoundEvent; words: string[] }) {
   const channel = useStore(frameStore, (s) => s.channels.find((c) => c.channel_id === f.channel_id)?.name ?? "");
-  const text = visibleLine(f.excerpt);
+  const text = visibleLine(stripColour(f.excerpt).trim());
   const marks = stretches(text, words);
   return (
     <>

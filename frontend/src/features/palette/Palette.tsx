@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, FileText, CornerDownRight } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -16,6 +16,12 @@ import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openContainers, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
 import { dockCommands } from "../../dock/commands";
 import { newThread } from "../../session/branches";
+import { clock } from "../../model/clock";
+import { nameOf } from "../../model/file-tree";
+import { parseRowLink } from "../../model/rowlink";
+import { followRowLink } from "../../session/rowlink";
+import { openFile } from "../../session/openfile";
+import { useFiles } from "./useFiles";
 import { openFind, openFindBar } from "../../session/find";
 import { nextNeed } from "../../session/gate";
 import { followRunLink } from "../../session/playback";
@@ -29,9 +35,11 @@ export function Palette() {
   const channels = useChannels();
   const [query, setQuery] = useState("");
   const link = parseRunLink(query);
+  const rowLink = parseRowLink(query);
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
   const current = channels.find((c) => c.channel_id === selected);
+  const files = useFiles(selected, link || rowLink ? "" : query);
   const run = (f: () => void) => () => {
     front.after(f);
     closeDialog();
@@ -40,10 +48,22 @@ export function Palette() {
     <ModalFrame className="palette" onClose={closeDialog}>
       <Dialog.Title className="sr-only">Go to channel or command</Dialog.Title>
       <Command label="Go to channel or command" loop>
-        <Command.Input placeholder="Go to channel or command" value={query} onValueChange={setQuery} />
+        <Command.Input placeholder="Go to channel, file or command" value={query} onValueChange={setQuery} />
         <Command.List>
-          <Command.Empty>Nothing by that name.</Command.Empty>
+          {files.length === 0 && <Command.Empty>Nothing by that name.</Command.Empty>}
           {link && <Item icon={<Film size={14} aria-hidden />} value={query} name={`Play the run back from ${clockWords(link.at)}`} onSelect={run(() => followRunLink(link))} />}
+          {rowLink && <Item icon={<CornerDownRight size={14} aria-hidden />} value={query} name={`Go to the item of ${clock(rowLink.at)}`} onSelect={run(() => void followRowLink(rowLink))} />}
+          {files.length > 0 && (
+            <Command.Group heading="Files of the container" forceMount>
+              {files.map((f) => (
+                <Command.Item key={f.path} value={`file ${f.path}`} forceMount onSelect={run(() => void openFile(selected, { path: f.path, line: 0 }))}>
+                  <FileText size={14} aria-hidden />
+                  <span>{visible(nameOf(f.path))}</span>
+                  <span className="palette-dir mono ellipsis">{visible(f.path.slice(0, -nameOf(f.path).length).replace(/\/$/, ""))}</span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
           {channels.length > 0 && (
             <Command.Group heading="Channels">
               {channels.map((c) => (
@@ -87,6 +107,7 @@ export function Palette() {
             <Item icon={<UserRoundCog size={14} aria-hidden />} name="Your Claude set-up" onSelect={run(() => openDialog("setup"))} />
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
+            {query.trim().length > 1 && !link && !rowLink && <Item icon={<TextSearch size={14} aria-hidden />} value={`find ${query}`} name={`Find “${visible(query.trim().slice(0, 40))}” in all that was said and done`} onSelect={run(() => openFind(query.trim()))} />}
             {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
           </Command.Group>
           <Command.Group heading="Look">

@@ -4,24 +4,50 @@ import ReactMarkdown from "react-markdown";
 import type { Components } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
+import { fileParts } from "../../model/fileplace";
 import { splitBlocks } from "../../model/blocks";
 import { parseRunLink } from "../../model/playback/runlink";
 import { prose, visible } from "../../model/text";
 import { openLink } from "../../session/actions";
 import { followRunLink } from "../../session/playback";
+import { parseRowLink } from "../../model/rowlink";
+import { followRowLink } from "../../session/rowlink";
 import { hostBehind, webAddress } from "./address";
 import { CodeBlock } from "./CodeBlock";
+import { FileLink } from "./FileLink";
 
 // Agent text is hostile. Raw HTML is never parsed (there is no rehype-raw), and the tree is
 // sanitised as well. Only http(s) links can be followed, and images are not fetched.
 const schema = { ...defaultSchema, tagNames: defaultSchema.tagNames?.filter((t) => t !== "picture" && t !== "source") };
 const remark = [remarkGfm];
-const rehype: ComponentProps<typeof ReactMarkdown>["rehypePlugins"] = [[rehypeSanitize, schema], () => showHidden];
+const rehype: ComponentProps<typeof ReactMarkdown>["rehypePlugins"] = [[rehypeSanitize, schema], () => showHidden, () => (tree: Node) => linkFiles(tree, "")];
 
 /** Names what hides or reorders. The tree is walked, not the source, which could write such a character as “&#x202e;”. */
 function showHidden(node: { type: string; value?: string; children?: object[] }) {
   if (node.type === "text" && node.value) node.value = prose(node.value);
   for (const child of node.children ?? []) showHidden(child as typeof node);
+}
+
+type Node = { type: string; tagName?: string; value?: string; properties?: object; children?: Node[] };
+
+/** Puts places in files into elements of their own. It comes after the sanitiser, so no agent can write such an element. */
+function linkFiles(node: Node, inside: string) {
+  if (!node.children || node.tagName === "a" || node.tagName === "pre") return;
+  node.children = node.children.flatMap((child): Node[] => {
+    if (child.type !== "text" || !child.value) {
+      linkFiles(child, child.tagName ?? "");
+      return [child];
+    }
+    return fileParts(child.value, inside === "code" && node.children?.length === 1).map(({ text, file }) => {
+      const value: Node = { type: "text", value: text };
+      return file ? { type: "element", tagName: "span", properties: { dataPath: file.path, dataLine: String(file.line) }, children: [value] } : value;
+    });
+  });
+}
+
+function Place({ children, ...more }: { children?: ReactNode }) {
+  const { "data-path": path = "", "data-line": line = "" } = more as Record<string, string>;
+  return path ? <FileLink file={{ path, line: Number(line), column: 0 }}>{children}</FileLink> : <span>{children}</span>;
 }
 
 function Link({ href, children }: { href?: string; children?: ReactNode }) {
@@ -37,7 +63,9 @@ function Link({ href, children }: { href?: string; children?: ReactNode }) {
         onClick={(e) => {
           e.preventDefault();
           const moment = parseRunLink(url);
+          const item = parseRowLink(url);
           if (moment) followRunLink(moment);
+          else if (item) void followRowLink(item);
           else openLink(url);
         }}
         onAuxClick={(e) => e.preventDefault()}
@@ -50,6 +78,7 @@ function Link({ href, children }: { href?: string; children?: ReactNode }) {
 }
 
 const components: Components = {
+  span: Place,
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => (
     <span className="no-image">

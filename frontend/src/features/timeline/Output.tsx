@@ -6,7 +6,7 @@ import type { Look, Piece } from "../../model/timeline/ansi";
 import { outputText, outputView } from "../../model/timeline/output";
 import { Kbd } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
-import { SafeText } from "../../ui/SafeText";
+import { LinkedText } from "./FileLink";
 import "./output.css";
 
 type Props = { text: string; name: string; error?: boolean; truncated?: boolean };
@@ -58,7 +58,7 @@ const Lines = memo(function Lines({ lines }: { lines: Piece[][] }) {
 
 function Part({ piece }: { piece: Piece }) {
   const style = styleOf(piece.look);
-  return style ? <span style={style}><SafeText text={piece.text} /></span> : <SafeText text={piece.text} />;
+  return style ? <span style={style}><LinkedText text={piece.text} /></span> : <LinkedText text={piece.text} />;
 }
 
 // Black on the dark page would be hidden text, so it is grey.

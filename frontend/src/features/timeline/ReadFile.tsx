@@ -4,6 +4,7 @@ import type { ReadLines } from "../../model/timeline/readlines";
 import { CodeLines } from "../../ui/CodeLines";
 import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";
+import { OpenIcon } from "./FileLink";
 import { More } from "./Output";
 
 const FOLD_LINES = 12;
@@ -16,7 +17,7 @@ export function ReadFile({ read, path, truncated }: { read: ReadLines; path: str
   const folds = hidden >= WORTH;
   return (
     <figure className="output" aria-label="Content">
-      <span className="output-copy"><CopyIcon text={read.lines.join("\n")} name="Copy the lines" /></span>
+      <span className="output-copy"><OpenIcon path={path} line={read.first} /><CopyIcon text={read.lines.join("\n")} name="Copy the lines" /></span>
       <CodeLines lines={read.lines} first={read.first} shown={folds && !all ? FOLD_LINES : read.lines.length} lang={languageOf(path)} name={`Lines of ${path}`} />
       {folds && <More does={all ? "" : `${hidden} more lines`} act={all ? "show less" : "show all"} less={all} onClick={() => setAll(!all)} />}
       {read.rest && (!folds || all) && <p className="output-left output-rest"><SafeText text={read.rest} /></p>}

@@ -4,6 +4,7 @@ import type { KeyboardEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
+import { fileOf } from "../../model/fileplace";
 import { foundRowStore } from "../../model/find";
 import { frameStore, outboxStore, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { footageStore } from "../../model/footage";
@@ -17,6 +18,8 @@ import { activeRun, shownItems } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
+import { copyRowLink } from "../../session/rowlink";
+import { openFile } from "../../session/openfile";
 import { session } from "../../session/session";
 import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
@@ -136,6 +139,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
       a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
+      l: () => void copyRowLink(items, it),
+      o: () => {
+        const file = fileOf(it);
+        if (file) void openFile(channelId, file);
+        else toast("This item names no file.");
+      },
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
