@@ -157,7 +157,9 @@ func (c *Channels) History(id string, limit int) ([]string, error) {
 }
 
 // Find returns events of timelines that have all words of a query, newest first.
-func (c *Channels) Find(q core.FindQuery) (core.FoundEvents, error) { return c.Timelines.Find(c.Ctx, q) }
+func (c *Channels) Find(q core.FindQuery) (core.FoundEvents, error) {
+	return c.Timelines.Find(c.Ctx, q)
+}
 
 // CreateThread makes a channel in its parent's folder. Without a session of its
 // own it forks the parent's with its first message.

@@ -32,7 +32,9 @@ type System struct {
 	Life       Life              `json:"-"` // nil: there is no window
 	Kept       PageMemory        `json:"-"`
 	MaxRuns    int               `json:"-"`
-	Log        *slog.Logger      `json:"-"`
+	// Looked hears what the person looks at; nil: nothing rings here.
+	Looked func(looking bool, at core.ChannelID) `json:"-"`
+	Log    *slog.Logger                          `json:"-"`
 
 	asked sync.Once
 }
@@ -140,6 +142,19 @@ func (s *System) ListContainers() []core.ContainerView { return orEmpty(s.Contai
 // SetTheme stores dark, light or system.
 func (s *System) SetTheme(theme string) error {
 	return s.Config.Set(s.Ctx, "global", "", "theme", theme)
+}
+
+// SetDoNotDisturb stores whether the desktop is to show no notifications.
+func (s *System) SetDoNotDisturb(on bool) error {
+	return s.Config.Set(s.Ctx, "global", "", "do_not_disturb", on)
+}
+
+// Look says whether the person looks at the window, and which channel it shows.
+func (s *System) Look(looking bool, channelID string) error {
+	if s.Looked != nil {
+		s.Looked(looking, core.ChannelID(channelID))
+	}
+	return nil
 }
 
 // OpenURL opens a web page in the person's browser. Only http and https: any

@@ -111,6 +111,8 @@ const (
 	AskQuit  = "quit"  // the system's menu wants Loop to quit
 	// AskReview and the id of an approval: the person wants to see it.
 	AskReview = "review:"
+	// AskOpen and the id of a channel: the person wants to see that.
+	AskOpen = "open:"
 )
 
 // ConfigStatus is the configuration as the page shows it; it never holds a key.
@@ -120,6 +122,7 @@ type ConfigStatus struct {
 	HasCredentials bool                   `json:"has_credentials"`
 	CredentialKind string                 `json:"credential_kind,omitempty"`
 	Theme          string                 `json:"theme"`
+	DoNotDisturb   bool                   `json:"do_not_disturb"` // the desktop shows no notifications
 	Text           TextSizes              `json:"text"`
 	Terminal       TerminalLook           `json:"terminal"`
 }

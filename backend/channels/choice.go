@@ -55,6 +55,8 @@ func (s *Service) checked(ctx context.Context, ch core.Channel, c core.ChannelCh
 		return bad("A thread has its parent's Claude set-up.", "Choose it for the parent.")
 	case !slices.Contains([]string{"", "none", "read"}, c.ClaudeSetup):
 		return bad("The Claude set-up is read or none.", "Choose one of them, or leave it to the settings.")
+	case c.Notify != "" && !slices.Contains(core.Notifies, c.Notify):
+		return bad("Notifications are of all, problems, needs_you or never.", "Choose one of them, or leave it to the settings.")
 	case len(c.Model) > 200 || strings.HasPrefix(c.Model, "-") || strings.ContainsFunc(c.Model, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}):

@@ -39,7 +39,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"agents.defaults.sandbox.docker.binds":                               live,
 		"agents.defaults.sandbox.docker.allowedBindSources":                  live,
 		"agents.defaults.sandbox.docker.dangerouslyAllowExternalBindSources": live,
-		"container_idle_hours":                                               live, "container_max_age_days": live, "on_app_exit": live, "container_warm_max": live,
+		"container_idle_hours":                                               live, "container_max_age_days": live, "on_app_exit": live, "notify": live, "notify_sound": live, "do_not_disturb": live, "container_warm_max": live,
 		"image_tools.compiler": live, "image_tools.make": live, "image_tools.node": live, "image_tools.pnpm": live,
 		"image_tools.python": live, "image_tools.git": live, "image_tools.vim": live, "image_tools.nano": live,
 		"image_tools.tmux": live, "image_tools.htop": live, "image_tools.less": live, "image_tools.ripgrep": live,

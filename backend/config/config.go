@@ -53,6 +53,10 @@ type Config struct {
 	// 0 is by the engine's memory.
 	ContainerWarmMax int `json:"container_warm_max" default:"0" min:"0" max:"1000" project:"never"`
 
+	Notify       string `json:"notify" default:"\"all\"" oneof:"all,problems,needs_you,never" project:"never"`
+	NotifySound  bool   `json:"notify_sound" project:"never"`
+	DoNotDisturb bool   `json:"do_not_disturb" project:"never"`
+
 	OnAppExit string `json:"on_app_exit" default:"\"keep\"" oneof:"keep,stop,remove" project:"never"`
 
 	Agents Agents `json:"agents"`

@@ -58,7 +58,14 @@ type ChannelChoices struct {
 	// ClaudeSetup is read or none: whether agents have copies of the person's own Claude
 	// set-up. Threads have their parent's, because they share its Claude folder.
 	ClaudeSetup string `json:"claude_setup,omitempty"`
+	// Notify says what the desktop tells of the channel: one of Notifies; empty is as the
+	// settings have it.
+	Notify string `json:"notify,omitempty"`
 }
+
+// Notifies are what a person may want to be told of a channel while they do not look: that it
+// needs them, that a run failed, that one is done; the first two; the first; nothing.
+var Notifies = []string{"all", "problems", "needs_you", "never"}
 
 // MaxChannelDirs bounds the further folders of one channel.
 const MaxChannelDirs = 50

@@ -119,6 +119,7 @@ type Daemon struct {
 	events     *api.Batches
 	api        *api.Server
 	life       closing.Life
+	bell       *dialog.Bell // where there is a window
 	token      string
 
 	ctx    context.Context // the app's life
@@ -389,7 +390,9 @@ func (d *Daemon) assembleBound() {
 	}
 	if d.opts.Window != nil {
 		d.life.Window, d.life.Look, d.life.Memory, d.life.Log = d.opts.Window, d.survey().Leaving, memory, d.log
-		d.bound.system.Life = &d.life
+		words := dialogWords{d.settings, d.channels}
+		d.bell = dialog.NewBell(d.opts.Notices, dialogWindow{d.opts.Window}, words, words, d.log)
+		d.bound.system.Life, d.bound.system.Looked = &d.life, d.bell.Look
 	}
 }
 

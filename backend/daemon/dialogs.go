@@ -1,22 +1,18 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"sync"
-	"time"
 
 	"loop/backend/bind"
+	"loop/backend/channels"
 	"loop/backend/core"
 	"loop/backend/dialog"
 	"loop/backend/gate"
 	"loop/backend/settings"
-	"loop/backend/store"
 )
-
-// nameTime bounds looking a channel's name up for a dialog.
-const nameTime = 2 * time.Second
 
 // dialogQueue is the gate's queue as native dialogs see it.
 type dialogQueue struct{ *gate.Service }
@@ -31,34 +27,29 @@ func (q dialogQueue) Answer(ctx context.Context, id string, a core.ApprovalAnswe
 // dialogWindow is the window as native dialogs see it.
 type dialogWindow struct{ bind.Native }
 
-func (w dialogWindow) Review(id string) {
-	w.Show()
-	w.Ask(bind.AskReview + id)
-}
+func (w dialogWindow) Review(id string) { w.Show(); w.Ask(bind.AskReview + id) }
+
+func (w dialogWindow) Open(id core.ChannelID) { w.Show(); w.Ask(bind.AskOpen + string(id)) }
 
 // dialogWords are the settings and names that native dialogs need.
 type dialogWords struct {
 	settings *settings.Service
-	store    *store.Store
+	channels *channels.Service
 }
 
 func (w dialogWords) Mode() dialog.Mode {
 	return dialog.Mode(w.settings.Current().Gates.AgentGate.Dialog)
 }
 
-// Channel names a channel by its project and itself.
 func (w dialogWords) Channel(id core.ChannelID) string {
-	ctx, cancel := context.WithTimeout(context.Background(), nameTime)
-	defer cancel()
-	var names []string
-	for id != "" && len(names) < 3 {
-		ch, err := w.store.Channel(ctx, id)
-		if err != nil {
-			break
-		}
-		names, id = append([]string{ch.Name}, names...), ch.ParentID
-	}
-	return strings.Join(names, " › ")
+	name, _ := w.channels.Called(id)
+	return name
+}
+
+func (w dialogWords) Ringing(id core.ChannelID) dialog.Ringing {
+	_, notify := w.channels.Called(id)
+	cfg := w.settings.Current()
+	return dialog.RingingOf(cmp.Or(notify, cfg.Notify), cfg.NotifySound, cfg.DoNotDisturb)
 }
 
 // presentDialogs shows native dialogs for what waits, until the app ends. It is called
@@ -70,19 +61,22 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	queue := dialogQueue{d.gate}
 	attention := dialog.NewAttention(queue, d.opts.Frame)
 	p := dialog.NewPresenter(d.opts.Dialogs, queue, dialog.NewWatched(dialogWindow{d.opts.Window}, d.opts.Frame),
-		dialogWords{settings: d.settings, store: d.store}, d.log)
+		dialogWords{d.settings, d.channels}, d.log)
 	sub, _ := d.bus.Resume("", 0)
-	defer sub.Close()
+	heard, _ := d.bus.Resume("", 0)
+	defer func() { sub.Close(); heard.Close() }()
 	notices := dialog.NewNotices(d.opts.Notices, p)
 	following, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { dialog.TellChanges(following, sub, p, notices, attention) })
 	beside.Go(func() { attention.Run(following) })
-	beside.Go(func() {
-		if err := notices.Run(following); err != nil {
-			d.log.Info("this desktop shows no notifications of what waits", "err", err)
-		}
-	})
+	for _, run := range []func() error{func() error { return notices.Run(following) }, func() error { return d.bell.Run(following, heard) }} {
+		beside.Go(func() {
+			if err := run(); err != nil {
+				d.log.Info("this desktop shows no notifications", "err", err)
+			}
+		})
+	}
 	defer func() { cancel(); beside.Wait() }()
 	err := p.Run(ctx)
 	if errors.Is(err, dialog.ErrUnavailable) {

@@ -17,6 +17,9 @@
 // What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to
 // the window or deny: freedesktop.org's over D-Bus on Linux, none elsewhere.
 //
-// main hands an Asker, a Frame and a Notifier to daemon, which makes Presenter, Attention and
-// Notices; nothing else imports this package.
+// What happens in channels while nobody looks at the window is told in notifications, too
+// (Bell): an agent needs the person, a run failed, a run is done.
+//
+// main hands an Asker, a Frame and a Notifier to daemon, which makes Presenter, Attention,
+// Notices and Bell; nothing else imports this package.
 package dialog

@@ -15,6 +15,10 @@ import (
 type Notice struct {
 	Title string   // “Checkout redesign waits for you”
 	Lines []string // what it is about, and until when
+	// News says that it tells of something that waits for no answer of its own: it can only
+	// be opened, which is Review, and the desktop may put it away after a while.
+	News  bool
+	Sound bool // of News: the desktop may play a sound
 }
 
 // ErrDismissed says that a person has put a notice away without an answer.
@@ -171,6 +175,7 @@ func (n *Notices) settle(ctx context.Context, o *openNotice) error {
 const (
 	noticeReview = "Review"
 	noticeDeny   = "Deny"
+	noticeOpen   = "Open"
 )
 
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")

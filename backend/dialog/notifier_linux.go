@@ -20,7 +20,11 @@ const (
 	actionReview = "default" // also a click on the notification itself
 	actionOpen   = "review"
 
+	usual  = byte(1)
 	urgent = byte(2) // such a notification stays until somebody has seen it
+
+	never    = int32(0)  // milliseconds until it goes away
+	byItself = int32(-1) // when the desktop thinks fit
 )
 
 // callTime bounds what is asked of the session bus; a desktop that hangs must not hold a
@@ -52,15 +56,27 @@ func (busNotifier) Notify(ctx context.Context, n Notice) (Choice, error) {
 	}
 	title, text := noticeFace(n, slices.Contains(can, "body-markup"))
 	var actions []string
-	if slices.Contains(can, "actions") {
+	switch {
+	case !slices.Contains(can, "actions"):
+	case n.News:
+		actions = []string{actionReview, noticeOpen, actionOpen, noticeOpen}
+	default:
 		actions = []string{actionReview, noticeReview, actionOpen, noticeReview, actionDeny, noticeDeny}
 	}
 	hints := map[string]dbus.Variant{
 		"urgency": dbus.MakeVariant(urgent), "desktop-entry": dbus.MakeVariant("loop"), "category": dbus.MakeVariant("im.received"),
 	}
+	expires := never
+	if n.News {
+		expires = byItself
+		hints["urgency"], hints["suppress-sound"] = dbus.MakeVariant(usual), dbus.MakeVariant(!n.Sound)
+		if n.Sound {
+			hints["sound-name"] = dbus.MakeVariant("message-new-instant")
+		}
+	}
 	var id uint32
 	if err := desktop.CallWithContext(calling, notifyName+".Notify", 0,
-		"Loop", uint32(0), "dialog-question", title, text, actions, hints, int32(0)).Store(&id); err != nil {
+		"Loop", uint32(0), "dialog-question", title, text, actions, hints, expires).Store(&id); err != nil {
 		return Deny, unavailableOr(ctx, err)
 	}
 	for {

@@ -41,6 +41,8 @@ func privateBus(t *testing.T) {
 type server struct {
 	conn   *dbus.Conn
 	shown  chan []string // title, text, actions
+	hints  map[string]dbus.Variant
+	expire int32
 	closed chan uint32
 }
 
@@ -48,7 +50,8 @@ func (s *server) GetCapabilities() ([]string, *dbus.Error) {
 	return []string{"actions", "body", "body-markup"}, nil
 }
 
-func (s *server) Notify(app string, _ uint32, _, title, text string, actions []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+func (s *server) Notify(app string, _ uint32, _, title, text string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
+	s.hints, s.expire = hints, expire
 	s.shown <- append([]string{app, title, text}, actions...)
 	return 7, nil
 }
@@ -144,5 +147,35 @@ func TestWithoutASessionBusThereAreNoNotifications(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+t.TempDir()+"/none")
 	if _, err := NewNotifier().Notify(t.Context(), Notice{}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNewsOfTheDesktop: news can be opened and not answered, goes by itself, and is silent
+// unless a sound is wanted.
+func TestNewsOfTheDesktop(t *testing.T) {
+	privateBus(t)
+	s := desktopServer(t)
+	for _, sound := range []bool{false, true} {
+		got := make(chan Choice, 1)
+		go func() {
+			choice, err := NewNotifier().Notify(t.Context(), Notice{Title: "api is done", Lines: []string{"Fixed."}, News: true, Sound: sound})
+			if err != nil {
+				t.Error(err)
+			}
+			got <- choice
+		}()
+		if shown := strings.Join(<-s.shown, "|"); shown != "Loop|api is done|Fixed.|default|Open|review|Open" {
+			t.Errorf("shown: %s", shown)
+		}
+		if s.expire != -1 || s.hints["urgency"].Value() != byte(1) || s.hints["suppress-sound"].Value() != !sound {
+			t.Errorf("sound %v: expires %d, hints %v", sound, s.expire, s.hints)
+		}
+		if _, named := s.hints["sound-name"]; named != sound {
+			t.Errorf("sound %v: hints %v", sound, s.hints)
+		}
+		s.say(t, "ActionInvoked", uint32(7), "default")
+		if choice := <-got; choice != Review {
+			t.Errorf("a click is %v", choice)
+		}
 	}
 }

@@ -222,6 +222,7 @@ export type ChannelChoices = {
   effort?: string;
   extra_dirs?: string[]; // further folders to work in, absolute
   claude_setup?: string;
+  notify?: string;
 };
 
 export type ChannelID = string;
@@ -262,6 +263,7 @@ export type ConfigStatus = {
   has_credentials: boolean;
   credential_kind?: string;
   theme: string;
+  do_not_disturb: boolean; // the desktop shows no notifications
   text: TextSizes;
   terminal: TerminalLook;
 };
@@ -1630,11 +1632,13 @@ export const bound = (call: Call) => ({
     hide: () => call<null>("System", "Hide"),
     keep: (key: string, value: string) => call<null>("System", "Keep", key, value),
     leaving: () => call<Leaving>("System", "Leaving"),
+    look: (looking: boolean, channelID: string) => call<null>("System", "Look", looking, channelID),
     memory: () => call<Record<string, string> | null>("System", "Memory"),
     openURL: (link: string) => call<null>("System", "OpenURL", link),
     quit: () => call<null>("System", "Quit"),
     sandboxImageStatus: (kind: string) => call<ImageStatus>("System", "SandboxImageStatus", kind),
     setCredential: (kind: CredentialKind, value: string) => call<ConfigStatus>("System", "SetCredential", kind, value),
+    setDoNotDisturb: (on: boolean) => call<null>("System", "SetDoNotDisturb", on),
     setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
     snapshot: () => call<Snapshot>("System", "Snapshot"),
   },

@@ -12,10 +12,12 @@ export function useSeen() {
     recallSeen();
     recallListeners.add(recallSeen);
     window.addEventListener("focus", look);
+    window.addEventListener("blur", look);
     document.addEventListener("visibilitychange", look);
     return () => {
       recallListeners.delete(recallSeen);
       window.removeEventListener("focus", look);
+      window.removeEventListener("blur", look);
       document.removeEventListener("visibilitychange", look);
     };
   }, []);

@@ -24,6 +24,15 @@ export function closeDialog() {
   viewStore.setState({ dialog: "" });
 }
 
+/** Has the desktop show no notifications, or show them again. */
+export async function setDoNotDisturb(on: boolean) {
+  try {
+    await session().api.system.setDoNotDisturb(on);
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
 export function select(id: ChannelID) {
   viewStore.setState({ selected: id, page: "" });
   saveChoice("selected", id);

@@ -2,6 +2,7 @@
 import { toFailure } from "../api/failure";
 import type { LeavingState } from "../model/leaving";
 import { leavingStore, nothingAsked } from "../model/leaving";
+import { focusPrompt, select } from "./actions";
 import { reviewAsked } from "./gate";
 import { session } from "./session";
 import { toastFailure } from "../model/stores";
@@ -19,6 +20,7 @@ export async function quit() {
 }
 
 const REVIEW = "review:";
+const OPEN = "open:"; // by a click on a notification of that channel
 
 /**
  * Opens what the window wants the person to see: its own question, whose newly opened dialog
@@ -27,6 +29,11 @@ const REVIEW = "review:";
 export function asked(what: unknown) {
   if (typeof what === "string" && what.startsWith(REVIEW)) {
     reviewAsked(what.slice(REVIEW.length));
+    return;
+  }
+  if (typeof what === "string" && what.startsWith(OPEN)) {
+    select(what.slice(OPEN.length));
+    focusPrompt();
     return;
   }
   if (what !== "close" && what !== "quit") return;

@@ -1,12 +1,27 @@
 // Keeps which ends of work the person has looked at, over visits and pages.
 import { looked, seenFrom } from "../model/seen";
 import { frameStore, seenStore, viewStore } from "../model/stores";
+import { session } from "./session";
 import { loadChoice, saveChoice } from "../shell/memory";
 
 const SEEN = "seen";
 
+let told = ""; // what Loop was told last
+
+/** Tells Loop what the person looks at, so that it rings only when they do not. A page in a browser rings nothing. */
+function tell() {
+  if (session().kind !== "window") return;
+  const looking = document.visibilityState !== "hidden" && document.hasFocus();
+  const { selected } = viewStore.getState();
+  const now = `${looking} ${selected}`;
+  if (now === told) return;
+  told = now;
+  session().api.system.look(looking, selected).catch(() => (told = "")); // told again at the next change
+}
+
 /** Takes the chosen channel as looked at while the window has the keyboard. */
 export function look() {
+  tell();
   const { ready, channels } = frameStore.getState();
   if (!ready || document.visibilityState === "hidden" || !document.hasFocus()) return;
   const before = seenStore.getState().seen;

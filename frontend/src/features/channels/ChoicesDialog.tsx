@@ -18,6 +18,7 @@ export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onCl
   const [model, setModel] = useState(chosen.model ?? "");
   const [effort, setEffort] = useState(chosen.effort ?? "");
   const [setup, setSetup] = useState(chosen.claude_setup ?? "");
+  const [notify, setNotify] = useState(chosen.notify ?? "");
   const [dirs, setDirs] = useState((chosen.extra_dirs ?? []).join("\n"));
   const { busy, failure, attempt } = useAttempt(onClose);
   useEffect(() => {
@@ -30,7 +31,7 @@ export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onCl
   const save = () =>
     attempt(async () => {
       const folders = dirs.split("\n").map((d) => d.trim()).filter(Boolean);
-      const made = await session().api.channels.choose(channel.channel_id, { agent_id: agent, model: model.trim(), effort, extra_dirs: folders, claude_setup: setup });
+      const made = await session().api.channels.choose(channel.channel_id, { agent_id: agent, model: model.trim(), effort, extra_dirs: folders, claude_setup: setup, notify });
       frameStore.setState((f) => ({ channels: f.channels.map((c) => (c.channel_id === channel.channel_id ? { ...c, choices: made.choices } : c)) as ChannelView[] }));
     });
   const thread = channel.kind === "thread";
@@ -69,6 +70,15 @@ export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onCl
           <option value="none">nothing</option>
         </select>
         {thread && <p className="hint">A thread has what its parent has.</p>}
+        <label className="label" htmlFor="choices-notify">Notifications</label>
+        <select id="choices-notify" className="field" value={notify} onChange={(e) => setNotify(e.target.value)}>
+          <option value="">as the settings have it</option>
+          <option value="all">needs you, failed and done</option>
+          <option value="problems">needs you and failed</option>
+          <option value="needs_you">needs you</option>
+          <option value="never">none</option>
+        </select>
+        <p className="hint">The desktop shows them while you do not look at this window. Looking at the channel takes them away.</p>
         <label className="label" htmlFor="choices-dirs">Further folders</label>
         <textarea id="choices-dirs" className="field mono channel-dirs" rows={3} value={dirs} spellCheck={false} placeholder="one full path in each line" onChange={(e) => setDirs(e.target.value)} />
         <p className="hint">The agent may work in them. A channel with folders of its own has a container of its own.</p>

@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, FileText, CornerDownRight } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, Bell, BellOff, FileText, CornerDownRight } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -6,14 +6,14 @@ import { useState } from "react";
 import { useStore } from "zustand";
 import { clockWords } from "../../model/playback/lanes";
 import { parseRunLink } from "../../model/playback/runlink";
-import { viewStore } from "../../model/stores";
+import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
-import { buildImage, closeDialog, focusPrompt, openContainers, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
+import { buildImage, closeDialog, focusPrompt, openContainers, openDemo, openDialog, openFolder, select, setContrast, setDoNotDisturb, setTheme, stopRun, toggleSidebar } from "../../session/actions";
 import { dockCommands } from "../../dock/commands";
 import { newThread } from "../../session/branches";
 import { clock } from "../../model/clock";
@@ -38,6 +38,7 @@ export function Palette() {
   const rowLink = parseRowLink(query);
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
+  const quiet = useStore(frameStore, (f) => f.config?.do_not_disturb === true);
   const current = channels.find((c) => c.channel_id === selected);
   const files = useFiles(selected, link || rowLink ? "" : query);
   const run = (f: () => void) => () => {
@@ -106,6 +107,7 @@ export function Palette() {
             <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
             <Item icon={<UserRoundCog size={14} aria-hidden />} name="Your Claude set-up" onSelect={run(() => openDialog("setup"))} />
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
+            <Item icon={quiet ? <Bell size={14} aria-hidden /> : <BellOff size={14} aria-hidden />} name={quiet ? "Notifications: show them again" : "Notifications: do not disturb"} onSelect={run(() => void setDoNotDisturb(!quiet))} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
             {query.trim().length > 1 && !link && !rowLink && <Item icon={<TextSearch size={14} aria-hidden />} value={`find ${query}`} name={`Find “${visible(query.trim().slice(0, 40))}” in all that was said and done`} onSelect={run(() => openFind(query.trim()))} />}
             {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
