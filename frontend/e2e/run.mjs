@@ -12,6 +12,7 @@ import "./gate.mjs";
 import "./decisions.mjs";
 import "./files.mjs";
 import "./find.mjs";
+import "./desk.mjs";
 import "./workspace.mjs";
 import "./rules.mjs";
 import "./containers.mjs";

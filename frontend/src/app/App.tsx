@@ -1,5 +1,5 @@
 import { Unplug } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { connectionStore, frameStore, viewStore } from "../model/stores";
 import { Button } from "../ui/Button";
@@ -24,6 +24,9 @@ import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
 
+// Loaded on its own, so that the first paint does not wait for it.
+const DeskPage = lazy(() => import("../features/desk/DeskPage").then((m) => ({ default: m.DeskPage })));
+
 export function App() {
   useTheme();
   useTitle();
@@ -44,7 +47,7 @@ export function App() {
       <main className="centre">
         {sidebarOpen && <Splitter />}
         <Trouble />
-        <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : <Welcome />}</ErrorBoundary>
+        <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : page === "desk" ? <Suspense fallback={<div className="skeleton" aria-hidden="true" />}><DeskPage /></Suspense> : <Welcome />}</ErrorBoundary>
       </main>
       <StatusBar />
       <ErrorBoundary what="Dialog">

@@ -33,11 +33,11 @@ export function TopBar() {
             <ChevronRight size={13} aria-hidden />
           </>
         )}
-        <h1 className="ellipsis">{channel ? visible(channel.name) : page === "containers" ? "Containers" : "Welcome"}</h1>
+        <h1 className="ellipsis">{channel ? visible(channel.name) : page === "containers" ? "Containers" : page === "desk" ? "Desk" : "Welcome"}</h1>
       </div>
       <button type="button" className="searchbox" onClick={() => openDialog("palette")} aria-keyshortcuts="Control+Shift+P">
         <Search size={14} aria-hidden />
-        <span className="ellipsis">Go to channel or command</span>
+        <span className="ellipsis">Go to channel, file or command</span>
         <Kbd>{keys(MOD, "Shift", "P")}</Kbd>
       </button>
       <WaitingPill />

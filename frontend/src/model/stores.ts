@@ -56,7 +56,7 @@ export type ToastAction = { name: string; run(): void };
 
 export type ViewState = {
   selected: ChannelID; // "" is the welcome page, or what page says
-  page: "" | "containers"; // a panel that is shown alone, because there is no channel to show it in
+  page: "" | "containers" | "desk"; // a panel that is shown alone, because there is no channel to show it in
   dialog: Dialog;
   dialogChannel: ChannelID;
   sidebarOpen: boolean;

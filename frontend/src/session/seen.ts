@@ -4,7 +4,7 @@ import { frameStore, seenStore, viewStore } from "../model/stores";
 import { session } from "./session";
 import { loadChoice, saveChoice } from "../shell/memory";
 
-const SEEN = "seen";
+export const SEEN = "seen";
 
 let told = ""; // what Loop was told last
 

@@ -5,7 +5,7 @@ import { isMac, keys, mod, MOD } from "../ui/keys";
 import { enterRegion, front, regions } from "../ui/layer";
 import { canQuit, quit } from "./leave";
 import { openFind, openFindBar } from "./find";
-import { nextNeed } from "./gate";
+import { pressNext } from "./desk";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
 export const SHORTCUTS: { keys: string; does: string }[] = [
@@ -26,6 +26,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "o", does: "Show the file that the item is about" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
   { keys: "F8", does: "Next call, question or channel that waits for you; with Shift the one before" },
+  { keys: "F8 F8", does: "The desk: all channels, and the queue of what waits" },
   { keys: "Esc", does: "In the card of a held call: deny it once. Enter alone never answers" },
   { keys: keys(MOD, "Enter"), does: "In the card of a held call: allow it once" },
   { keys: "r", does: "In the card of a held call: show the rule that an answer would store" },
@@ -74,7 +75,7 @@ export function useShortcuts() {
         return;
       }
       if (front.busy) return;
-      if (e.key === "F8") return run(() => nextNeed(e.shiftKey));
+      if (e.key === "F8") return run(() => e.repeat || pressNext(e.shiftKey));
       if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
       if (e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
         return run(() => step(e.key === "ArrowUp" ? -1 : 1));

@@ -1,10 +1,11 @@
-import { Boxes, Play, Plus } from "lucide-react";
+import { Boxes, LayoutGrid, Play, Plus } from "lucide-react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../../model/stores";
-import { IconButton } from "../../ui/Button";
+import { IconButton, Kbd } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
 import { StateWord } from "../../ui/StateWord";
 import { openContainers, openDemo, openFolder, select } from "../../session/actions";
+import { openDesk } from "../../session/desk";
 import { useChannels } from "../../session/useChannels";
 import { ChannelMenu } from "./ChannelMenu";
 import { ChannelTree } from "./ChannelTree";
@@ -15,10 +16,20 @@ export function Sidebar() {
   const ready = useStore(frameStore, (f) => f.ready);
   const selected = useStore(viewStore, (v) => v.selected);
   const demo = useChannels().find((c) => c.kind === "demo");
+  const desk = useStore(viewStore, (v) => !v.selected && v.page === "desk");
   const alone = useStore(viewStore, (v) => v.page === "containers");
   const containers = useStore(frameStore, (f) => f.containers.length);
   return (
     <nav className="sidebar" aria-label="Channels" data-region="sidebar">
+      <ul className="side-list">
+        <li className={`row ${desk ? "selected" : ""}`}>
+          <button type="button" className="row-main" aria-current={desk ? "page" : undefined} aria-keyshortcuts="F8" onClick={openDesk}>
+            <LayoutGrid size={14} aria-hidden />
+            <span className="row-name ellipsis">Desk</span>
+            <Kbd>F8</Kbd><Kbd>F8</Kbd>
+          </button>
+        </li>
+      </ul>
       <div className="side-head">
         <h2>Projects</h2>
         <IconButton name="Open a project folder" keys={keys(MOD, "O")} small onClick={() => void openFolder()}>

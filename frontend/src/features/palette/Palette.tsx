@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, Bell, BellOff, FileText, CornerDownRight } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -22,6 +22,7 @@ import { parseRowLink } from "../../model/rowlink";
 import { followRowLink } from "../../session/rowlink";
 import { openFile } from "../../session/openfile";
 import { useFiles } from "./useFiles";
+import { openDesk } from "../../session/desk";
 import { openFind, openFindBar } from "../../session/find";
 import { nextNeed } from "../../session/gate";
 import { followRunLink } from "../../session/playback";
@@ -96,6 +97,7 @@ export function Palette() {
           )}
           <Command.Group heading="Loop">
             <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(() => nextNeed())} />
+            <Item icon={<LayoutGrid size={14} aria-hidden />} name="Desk: all channels" hint="F8 F8" onSelect={run(openDesk)} />
             {current && <Item icon={<TextSearch size={14} aria-hidden />} name="Find in the timeline" hint={keys(MOD, "F")} onSelect={run(openFindBar)} />}
             <Item icon={<TextSearch size={14} aria-hidden />} name="Find in all that was said and done" hint={keys(MOD, "Shift", "F")} onSelect={run(() => openFind())} />
             <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />

@@ -12,7 +12,7 @@ import { frameStore } from "../../model/stores";
 import type { TerminalData } from "../../model/terminals/panel";
 import { Button } from "../../ui/Button";
 import { walks } from "../../model/gate";
-import { nextNeed } from "../../session/gate";
+import { pressNext } from "../../session/desk";
 import { isMac } from "../../ui/keys";
 import type { PaneAction, PaneHandle, PaneInfo } from "./props";
 import { openTerminal, restart } from "./actions";
@@ -62,7 +62,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
   }, [id, channelId]);
   const onKey = useCallback((e: KeyboardEvent) => {
     if (walks(e) && frameStore.getState().approvals.length > 0) {
-      nextNeed(e.shiftKey);
+      if (!e.repeat) pressNext(e.shiftKey);
       return true;
     }
     const k = dockKey(e, isMac, true);

@@ -8,7 +8,7 @@ import type { EndItem } from "../../model/timeline/items";
 import { ContextMeter } from "../../ui/Ring";
 import { Markdown } from "./Markdown";
 import { Editor } from "./prompt/QueueRow";
-import { forget, texts } from "./question/drafts";
+import { forget, texts } from "../../session/questiondrafts";
 import { PlanCard } from "./question/PlanCard";
 import { EndRow } from "./rows/EndRow";
 

@@ -8,7 +8,7 @@ import { Button } from "../../../ui/Button";
 import { promptAfter } from "../../../session/actions";
 import { answer, focusQuestion } from "../../../session/branches";
 import { draftOf, setDraft } from "../../../session/drafts";
-import { forget, kept } from "../question/drafts";
+import { forget, kept } from "../../../session/questiondrafts";
 import { attachOf, attachStore } from "./attach";
 import { Line } from "./Banner";
 

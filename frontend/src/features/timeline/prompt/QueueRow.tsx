@@ -11,7 +11,7 @@ import { SafeText } from "../../../ui/SafeText";
 import { promptAfter, removeQueued } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
 import { editQueued, hold, keepHeld, release, steer } from "../../../session/queue";
-import { texts } from "../question/drafts";
+import { texts } from "../../../session/questiondrafts";
 
 type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
 

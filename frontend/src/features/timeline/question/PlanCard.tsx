@@ -4,7 +4,7 @@ import { Button } from "../../../ui/Button";
 import { visible } from "../../../model/text";
 import { focusQuestion } from "../../../session/branches";
 import { Markdown } from "../Markdown";
-import { texts } from "./drafts";
+import { texts } from "../../../session/questiondrafts";
 
 /** The state of an answer, and the function that gives it. failure: why the last try failed. */
 export type Answering = { busy: boolean; failure: Failure | null; give(a: Answer): void };

@@ -13,7 +13,7 @@ import { keys, mod, MOD } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
 import { promptAfter } from "../../../session/actions";
 import { answer } from "../../../session/branches";
-import { forget, kept, keep } from "./drafts";
+import { forget, kept, keep } from "../../../session/questiondrafts";
 import type { Answering } from "./PlanCard";
 import { PlanCard } from "./PlanCard";
 import "./question.css";

@@ -1,5 +1,5 @@
 // Unfinished answers, which are kept while the person looks at another channel.
-import type { Draft } from "../../../model/questions";
+import type { Draft } from "../model/questions";
 
 const drafts = new Map<string, Draft>();
 
