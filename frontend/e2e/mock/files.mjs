@@ -137,7 +137,7 @@ export class Files {
         if (this.down) throw this.down;
         const root = "home/ana/src/api-server";
         const all = Object.keys(this.tree).filter((k) => k.startsWith(`${root}/`)).map((k) => k.slice(root.length + 1) + (Array.isArray(this.tree[k]) ? "/" : ""));
-        const files = all.map((path) => ({ path, at: path.toLowerCase().indexOf(query.toLowerCase()) })).filter((f) => f.at >= 0 && f.path !== query)
+        const files = all.map((path) => ({ path, at: path.toLowerCase().indexOf(query.toLowerCase()) })).filter((f) => f.at >= 0 && !(f.path === query && query.endsWith("/")))
           .map((f) => ({ path: f.path, marks: Array.from({ length: query.length }, (_, i) => f.at + i), files: f.path.endsWith("/") ? all.filter((p) => p.startsWith(f.path) && !p.endsWith("/")).length : 0 }))
           .map((f) => (recent.includes(f.path) ? { ...f, recent: true } : f)).sort((a, b) => Number(b.recent ?? 0) - Number(a.recent ?? 0));
         return { files: files.slice(0, limit), total: files.length, known: all.length, ignored: 3, partial: false };

@@ -22,7 +22,16 @@ export function withOptions(wish: Wish, options: PromptOptions): Wish {
 /** The text that keeps a wish over a reload; empty for none. */
 export const wishText = (w: Wish): string => (w.model || w.effort || w.fresh ? JSON.stringify(w) : "");
 
+const parsed = new Map<string, Wish>([["", NO_WISH]]);
+
+/** Reads what wishText wrote. The same text gives the same value, which React relies on. */
 export function parseWish(text: string): Wish {
+  const wish = parsed.get(text) ?? read(text);
+  parsed.set(text, wish);
+  return wish;
+}
+
+function read(text: string): Wish {
   try {
     const v = JSON.parse(text) as Partial<Wish> | null;
     const word = (x: unknown) => (typeof x === "string" ? x : "");

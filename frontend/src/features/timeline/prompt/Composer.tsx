@@ -183,13 +183,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           {busy && (
             <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
               <Square size={12} aria-hidden />
-              {stopping ? "Stopping" : "Stop"}
+              <span className="prompt-word">{stopping ? "Stopping" : "Stop"}</span>
               <Kbd>{keys(MOD, ".")}</Kbd>
             </Button>
           )}
           <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "Wait until the files are in the container" : online ? undefined : "The prompt goes out when Loop answers again"}>
             <ArrowUp size={14} aria-hidden />
-            {gives ? "Send and give back" : busy || parked ? "Queue" : "Send"}
+            <span className="prompt-word">{gives ? "Send and give back" : busy || parked ? "Queue" : "Send"}</span>
           </Button>
           <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={(on) => setPlan(channelId, on)} onSend={submit} />
         </div>

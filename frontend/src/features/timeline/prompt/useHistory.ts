@@ -7,12 +7,15 @@ const HISTORY = 50; // prompts of this channel within reach of the arrow keys
 
 /** The earlier prompts of a channel, through which the arrow keys go. */
 export function useHistory(channelId: ChannelID, running: string, box: RefObject<HTMLTextAreaElement | null>, text: string, change: (text: string) => void) {
-  const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
+  // all: the newest prompts; list: those through which the keys go, which may be some that were found
+  const history = useRef<{ all: string[]; list: string[]; at: number; draft: string }>({ all: [], list: [], at: -1, draft: "" });
 
   useEffect(() => {
     session().api.channels.history(channelId, "", HISTORY).then(
       (list) => {
-        history.current.list = list ?? [];
+        const h = history.current;
+        h.all = list ?? [];
+        if (h.at === -1) h.list = h.all;
       },
       () => {}, // without a history the person can still type
     );
@@ -34,6 +37,7 @@ export function useHistory(channelId: ChannelID, running: string, box: RefObject
     if (h.at === -1) h.draft = text;
     h.at = next;
     const value = next === -1 ? h.draft : (h.list[next] ?? "");
+    if (next === -1) h.list = h.all;
     show(value, back ? 0 : value.length);
     return true;
   }
@@ -41,13 +45,16 @@ export function useHistory(channelId: ChannelID, running: string, box: RefObject
   return {
     walk,
     /** The person types: what is in the box is no earlier prompt any more. */
-    typed: () => void (history.current.at = -1),
+    typed: () => void Object.assign(history.current, { at: -1, list: history.current.all }),
     /** The prompt in the box was sent. */
-    sent: () => void (history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" }),
+    sent() {
+      const all = [text.trim(), ...history.current.all];
+      history.current = { all, list: all, at: -1, draft: "" };
+    },
     /** Shows a prompt that was found. The arrow keys go on from there, and back to what was in the box. */
     take(found: string[], i: number) {
       const h = history.current;
-      history.current = { list: found.slice(i), at: 0, draft: h.at === -1 ? text : h.draft };
+      history.current = { ...h, list: found.slice(i), at: 0, draft: h.at === -1 ? text : h.draft };
       show(found[i] ?? "", (found[i] ?? "").length);
     },
   };
