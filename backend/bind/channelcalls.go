@@ -151,9 +151,10 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 	return FolderList{Path: path, Parent: filepath.Dir(path), Entries: orEmpty(all[:min(len(all), maxFolders)])}, nil
 }
 
-// History returns the channel's last prompts, newest first.
-func (c *Channels) History(id string, limit int) ([]string, error) {
-	return listed(c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory)))
+// History returns the channel's last prompts that have query in them, newest first, 200 at
+// most. ASCII letters match in either case; an empty query has all.
+func (c *Channels) History(id, query string, limit int) ([]string, error) {
+	return listed(c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), query, min(max(limit, 1), maxHistory)))
 }
 
 // Find returns events of timelines that have all words of a query, newest first.

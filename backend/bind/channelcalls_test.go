@@ -54,7 +54,7 @@ func TestLimitsAreBounded(t *testing.T) {
 		if _, err := c.Timeline("c", 0, tc.asked); err != nil || f.limit != tc.page {
 			t.Errorf("timeline of %d asks the store for %d, %v", tc.asked, f.limit, err)
 		}
-		if _, err := c.History("c", tc.asked); err != nil || f.limit != tc.history {
+		if _, err := c.History("c", "", tc.asked); err != nil || f.limit != tc.history {
 			t.Errorf("history of %d asks the store for %d, %v", tc.asked, f.limit, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestChannelListsAreNeverNull(t *testing.T) {
 	if data, _ := json.Marshal(list); err != nil || string(data) != "[]" {
 		t.Errorf("%s, %v", data, err)
 	}
-	history, err := c.History("c", 10)
+	history, err := c.History("c", "", 10)
 	if data, _ := json.Marshal(history); err != nil || string(data) != "[]" {
 		t.Errorf("%s, %v", data, err)
 	}
@@ -94,7 +94,7 @@ func TestErrorsComeThrough(t *testing.T) {
 		"Channels.Demo":     func() error { _, err := c.Demo(); return err },
 		"Channels.Rename":   func() error { return c.Rename("c", "n") },
 		"Channels.Remove":   func() error { return c.Remove("c") },
-		"Channels.History":  func() error { _, err := c.History("c", 1); return err },
+		"Channels.History":  func() error { _, err := c.History("c", "", 1); return err },
 		"Runs.Prompt":       func() error { _, err := r.Prompt(bind.PromptRequest{}); return err },
 		"Runs.Cancel":       func() error { return r.Cancel("r") },
 		"Runs.Remove":       func() error { return r.Remove("r") },

@@ -110,7 +110,7 @@ func (f fakeStore) Timeline(_ context.Context, _ core.ChannelID, beforeID int64,
 	f.beforeID, f.limit = beforeID, limit
 	return nil, true, f.ask("timeline")
 }
-func (f fakeStore) PromptHistory(_ context.Context, _ core.ChannelID, limit int) ([]string, error) {
+func (f fakeStore) PromptHistory(_ context.Context, _ core.ChannelID, _ string, limit int) ([]string, error) {
 	f.limit = limit
 	return nil, f.ask("history")
 }

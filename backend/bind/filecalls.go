@@ -13,6 +13,7 @@ type Files struct {
 	Ctx     context.Context `json:"-"`
 	Service FileService     `json:"-"`
 	Finder  FileFinder      `json:"-"`
+	Slash   CommandLister   `json:"-"`
 	// Pictures are those that go with prompts.
 	Pictures AttachmentService `json:"-"`
 }
@@ -26,7 +27,12 @@ type AttachmentService interface {
 
 // FileFinder finds files by a few letters.
 type FileFinder interface {
-	Find(ctx context.Context, ch core.ChannelID, query string, limit int) (core.FileMatches, error)
+	Find(ctx context.Context, ch core.ChannelID, query string, limit int, recent []string) (core.FileMatches, error)
+}
+
+// CommandLister lists what a prompt can begin with after a slash.
+type CommandLister interface {
+	Commands(ctx context.Context, ch core.ChannelID) (core.SlashCommands, error)
 }
 
 // FileService reads and changes files by their paths.
@@ -51,9 +57,16 @@ func (f *Files) List(channelID, path string) (core.FileListing, error) {
 }
 
 // Find finds files and folders below the agents' folder by a few letters, best first. What
-// git ignores is not among them. It ends the channel's search before it.
-func (f *Files) Find(channelID, query string, limit int) (core.FileMatches, error) {
-	return f.Finder.Find(f.Ctx, core.ChannelID(channelID), query, limit)
+// git ignores is not among them. Those of recent that match come first, in their order. It
+// ends the channel's search before it.
+func (f *Files) Find(channelID, query string, limit int, recent []string) (core.FileMatches, error) {
+	return f.Finder.Find(f.Ctx, core.ChannelID(channelID), query, limit, recent)
+}
+
+// Commands lists what a prompt of the channel can begin with after a slash: the agent CLI's
+// own commands, the project's, and those of the channel's Claude folder.
+func (f *Files) Commands(channelID string) (core.SlashCommands, error) {
+	return f.Slash.Commands(f.Ctx, core.ChannelID(channelID))
 }
 
 // Read reads the first most bytes of an ordinary file, 8 MiB at most.

@@ -27,6 +27,8 @@ type PromptRequest struct {
 	Plan         bool              `json:"plan,omitempty"`       // plan first, and ask for approval
 	Unattended   bool              `json:"unattended,omitempty"` // what the gate would ask is denied
 	Session      core.SessionStart `json:"session,omitzero"`
+	Model        string            `json:"model,omitempty"`  // for this prompt alone
+	Effort       string            `json:"effort,omitempty"` // likewise: low, medium, high, xhigh or max
 	// Attachments are pictures that Files.Attach has kept, at most 20; only their ids and
 	// names count.
 	Attachments []core.Attachment `json:"attachments,omitempty"`
@@ -42,8 +44,8 @@ func (r *Runs) Prompt(req PromptRequest) (core.Run, error) {
 	run := core.Run{
 		ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt,
 		Demo: req.Demo, Script: req.Script, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session,
-		Attachments: req.Attachments,
-		Delay:       time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
+		Attachments: req.Attachments, Model: req.Model, Effort: req.Effort,
+		Delay: time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
 	}
 	if req.Interrupt {
 		return r.Service.Interrupt(r.Ctx, run)

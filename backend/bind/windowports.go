@@ -32,7 +32,7 @@ type ChannelService interface {
 // TimelineStore reads stored events, prompts and costs.
 type TimelineStore interface {
 	Timeline(ctx context.Context, id core.ChannelID, beforeID int64, limit int) (events []core.Event, more bool, err error)
-	PromptHistory(ctx context.Context, id core.ChannelID, limit int) ([]string, error)
+	PromptHistory(ctx context.Context, id core.ChannelID, query string, limit int) ([]string, error)
 	CostSince(ctx context.Context, since time.Time) (core.DayCost, error)
 	Find(ctx context.Context, q core.FindQuery) (core.FoundEvents, error)
 }

@@ -34,7 +34,7 @@ type Runs interface {
 type Store interface {
 	Run(ctx context.Context, id core.RunID) (core.Run, error)
 	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
-	PromptHistory(ctx context.Context, ch core.ChannelID, limit int) ([]string, error)
+	PromptHistory(ctx context.Context, ch core.ChannelID, query string, limit int) ([]string, error)
 	AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error)
 }
 
@@ -405,7 +405,7 @@ func (s *Service) Agents(ctx context.Context, from core.Caller) ([]core.AgentInf
 		if !busy && m.SessionID == "" && m.DemoSessionID == "" {
 			continue
 		}
-		last, err := s.o.Store.PromptHistory(ctx, m.ID, 1)
+		last, err := s.o.Store.PromptHistory(ctx, m.ID, "", 1)
 		if err != nil {
 			return nil, fmt.Errorf("read prompts: %w", err)
 		}

@@ -96,7 +96,7 @@ func (w *world) Run(_ context.Context, id core.RunID) (core.Run, error) {
 	return core.Run{}, core.ErrNotFound
 }
 func (w *world) Queue(context.Context, core.ChannelID) ([]core.Run, error) { return w.queued, nil }
-func (w *world) PromptHistory(_ context.Context, ch core.ChannelID, _ int) ([]string, error) {
+func (w *world) PromptHistory(_ context.Context, ch core.ChannelID, _ string, _ int) ([]string, error) {
 	return []string{"last  prompt\nof " + string(ch) + strings.Repeat(" x", 300)}, nil
 }
 func (w *world) AddEvents(_ context.Context, e ...core.Event) ([]core.Event, error) {

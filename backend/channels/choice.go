@@ -4,14 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"loop/backend/core"
 )
-
-// efforts are those that the agent CLI knows.
-var efforts = []string{"", "low", "medium", "high", "xhigh", "max"}
 
 // SetChoices replaces what the person chose for a channel alone. It counts from the next run
 // on; what works now goes on. The agent is that of the channel's threads, too.
@@ -57,12 +52,10 @@ func (s *Service) checked(ctx context.Context, ch core.Channel, c core.ChannelCh
 		return bad("The Claude set-up is read or none.", "Choose one of them, or leave it to the settings.")
 	case c.Notify != "" && !slices.Contains(core.Notifies, c.Notify):
 		return bad("Notifications are of all, problems, needs_you or never.", "Choose one of them, or leave it to the settings.")
-	case len(c.Model) > 200 || strings.HasPrefix(c.Model, "-") || strings.ContainsFunc(c.Model, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}):
-		return bad("That is no name of a model.", "Write one word, like sonnet, or leave it empty.")
-	case !slices.Contains(efforts, c.Effort):
-		return bad("That is no effort that the agent knows.", "Choose one of low, medium, high, xhigh and max, or none.")
+	case core.CheckModel(c.Model) != nil:
+		return c, core.CheckModel(c.Model)
+	case core.CheckEffort(c.Effort) != nil:
+		return c, core.CheckEffort(c.Effort)
 	case len(c.ExtraDirs) > core.MaxChannelDirs:
 		return bad(fmt.Sprintf("A channel has %d further folders at most.", core.MaxChannelDirs), "Take some away.")
 	}

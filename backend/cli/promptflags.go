@@ -46,6 +46,8 @@ func (f *promptFlags) on(cmd *cobra.Command) {
 	fs.StringVar(&f.session, "session", "", "id of the conversation to go on with, or to copy with --fork")
 	fs.BoolVar(&f.fork, "fork", false, "go on with a copy of the conversation")
 	fs.StringVar(&f.at, "at", "", "with --fork: the message that the copy ends with")
+	fs.StringVar(&f.Model, "model", "", "model for this prompt alone: opus, sonnet, haiku or a full name")
+	fs.StringVar(&f.Effort, "effort", "", "how much the model thinks about this prompt: low, medium, high, xhigh or max")
 	fs.BoolVar(&f.fresh, "fresh", false, "begin a new conversation")
 	cmd.MarkFlagsMutuallyExclusive("dir", "channel")
 	cmd.MarkFlagsMutuallyExclusive("interrupt", "delay", "start-at")

@@ -42,7 +42,9 @@ type Channel struct {
 	ParentDir string `json:"parent_dir,omitempty"`
 	// Context is how full the conversation was at the end of its latest run that
 	// heard from the model.
-	Context   Context   `json:"context,omitzero"`
+	Context Context `json:"context,omitzero"`
+	// Commands are those that the agent CLI offered when a run last ended here.
+	Commands  []string  `json:"-"`
 	CreatedAt time.Time `json:"created_at"`
 }
 

@@ -45,6 +45,9 @@ type FileListing struct {
 type FileMatch struct {
 	Path  string `json:"path"`  // below the agents' folder, of folders with a slash at the end
 	Marks []int  `json:"marks"` // the letters that matched, in code points of Path; never null
+	// Recent says that it is one of those that were named as recent.
+	Recent bool `json:"recent,omitempty"`
+	Files  int  `json:"files,omitempty"` // of a folder: how many files are below it
 }
 
 // FileMatches are the best of a search.

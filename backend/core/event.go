@@ -102,7 +102,10 @@ type MessageCreated struct {
 	Content  string `json:"content"`
 	// Attachments are the pictures of a prompt.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	IsBot       bool         `json:"is_bot"`
+	// Model and Effort are what was asked for this prompt alone.
+	Model  string `json:"model,omitempty"`
+	Effort string `json:"effort,omitempty"`
+	IsBot  bool   `json:"is_bot"`
 	// UUID names the message in the agent's transcript; a fork may end there.
 	UUID string `json:"uuid,omitempty"`
 	// Cut says that the agent ended in the middle of the message.

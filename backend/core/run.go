@@ -49,6 +49,8 @@ type Run struct {
 	Unattended  bool          `json:"unattended,omitempty"`  // nobody answers what the gate would ask: it is denied
 	Attachments []Attachment  `json:"attachments,omitempty"` // at most MaxAttachments
 	Session     SessionStart  `json:"session,omitzero"`
+	Model       string        `json:"model,omitempty"`  // for this run alone; empty: what counts in the channel
+	Effort      string        `json:"effort,omitempty"` // likewise
 	Attempt     Attempt       `json:"attempt,omitzero"`
 	Trigger     string        `json:"trigger,omitempty"` // person (empty), agent, answer, continue
 	StartedAt   time.Time     `json:"started_at,omitzero"`
@@ -91,6 +93,8 @@ type Outcome struct {
 	DurationMs int64         `json:"duration_ms,omitempty"`
 	ExitCode   int           `json:"exit_code,omitempty"`
 	Failure    *Failure      `json:"failure,omitempty"`
+	// Commands are those that the CLI offered, as it named them; nil where it said nothing.
+	Commands []string `json:"-"`
 	Usage
 }
 

@@ -54,6 +54,7 @@ import (
 	"loop/backend/runner"
 	"loop/backend/sandbox"
 	"loop/backend/settings"
+	"loop/backend/slashcommands"
 	"loop/backend/spools"
 	"loop/backend/store"
 	"loop/backend/terminal"
@@ -371,7 +372,7 @@ func (d *Daemon) assembleBound() {
 		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
 		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
-		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files, Pictures: d.pictures},
+		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, files)},
 		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},

@@ -84,8 +84,11 @@ func (s *searches) kept(one *search, top string, most time.Duration) *filesearch
 }
 
 // Find answers the files and folders below the agents' folder that a person means by a few
-// letters. A search ends the one before it; the walk that both need goes on.
-func (s *Service) Find(ctx context.Context, ch core.ChannelID, query string, limit int) (out core.FileMatches, err error) {
+// letters, those of recent first. A search ends the one before it; the walk that both need
+// goes on.
+func (s *Service) Find(
+	ctx context.Context, ch core.ChannelID, query string, limit int, recent []string,
+) (out core.FileMatches, err error) {
 	out.Files = []core.FileMatch{}
 	v, at, err := s.at(ctx, ch, "", true)
 	if err != nil {
@@ -101,9 +104,9 @@ func (s *Service) Find(ctx context.Context, ch core.ChannelID, query string, lim
 	x, err := s.index(ctx, mine, one, v, at, query == "")
 	if err == nil {
 		var found []filesearch.Match
-		found, out.Total, err = x.Find(mine, query, limit)
+		found, out.Total, err = x.Find(mine, query, limit, recent...)
 		for _, m := range found {
-			out.Files = append(out.Files, core.FileMatch{Path: m.Path, Marks: m.Marks})
+			out.Files = append(out.Files, core.FileMatch{Path: m.Path, Marks: m.Marks, Recent: m.Recent, Files: m.Files})
 		}
 	}
 	if mine.Err() != nil && ctx.Err() == nil {

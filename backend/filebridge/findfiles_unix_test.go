@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	w.put(t, "p/a.log", "")
 	w.put(t, "p/sub/deep/secret.txt", "")
 	paths := func(query string) (out []string) {
-		got, err := s.Find(t.Context(), "ch", query, 20)
+		got, err := s.Find(t.Context(), "ch", query, 20, nil)
 		if err != nil || got.Known != 8 || got.Ignored != 1 || got.Partial || got.Total != len(got.Files) {
 			t.Errorf("%q: %+v %v", query, got, err)
 		}
@@ -32,12 +32,12 @@ func TestFind(t *testing.T) {
 	if got := paths(""); !slices.Equal(got, []string{"out", "sub/", "a.txt", ".loop/", ".gitignore"}) {
 		t.Errorf("%q", got)
 	}
-	if _, err := s.Find(t.Context(), "gone", "", 20); codeOf(err) != core.CodeNotFound {
+	if _, err := s.Find(t.Context(), "gone", "", 20, nil); codeOf(err) != core.CodeNotFound {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Find(ctx, "ch", "secret", 20); err == nil {
+	if _, err := s.Find(ctx, "ch", "secret", 20, nil); err == nil {
 		t.Error("a search that was ended answered")
 	}
 }
@@ -47,7 +47,7 @@ func TestFindSeesTheContainersFiles(t *testing.T) {
 	w, s := newWorld(t)
 	w.put(t, "p/sub/hidden", "")
 	w.tmpfs = []core.Tmpfs{{Target: w.dir + "/p/sub"}}
-	got, err := s.Find(t.Context(), "ch", "hidden", 20)
+	got, err := s.Find(t.Context(), "ch", "hidden", 20, nil)
 	if err != nil || len(got.Files) > 0 {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -58,7 +58,7 @@ func TestFindEndsTheSearchBefore(t *testing.T) {
 	_, s := newWorld(t)
 	_, first, cancel := s.searches.begin(t.Context(), "ch")
 	defer cancel()
-	if _, err := s.Find(t.Context(), "ch", "a", 20); err != nil || first.Err() == nil {
+	if _, err := s.Find(t.Context(), "ch", "a", 20, nil); err != nil || first.Err() == nil {
 		t.Error(err, first.Err())
 	}
 }

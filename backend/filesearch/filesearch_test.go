@@ -150,6 +150,21 @@ func TestFind(t *testing.T) {
 	if got, total, _ := x.Find(t.Context(), "l", 2); len(got) != 2 || total < 5 {
 		t.Errorf("%v of %d", got, total)
 	}
+	recent := []string{"slim/x.go", "gone.go", "docs/rate-limits.md"}
+	for query, want := range map[string][]string{
+		"lim": {"docs/rate-limits.md", "slim/x.go"}, "limits": {"docs/rate-limits.md", "configs/limits.yaml"}, "": {"slim/x.go", "docs/rate-limits.md"},
+	} {
+		got, total, err := x.Find(t.Context(), query, 20, recent...)
+		if query == "lim" { // in the order of what is recent
+			want[0], want[1] = want[1], want[0]
+		}
+		if err != nil || total != len(got) || got[0].Path != want[0] || got[1].Path != want[1] || !got[0].Recent || got[1].Recent != (query != "limits") {
+			t.Errorf("%q: %+v of %d %v", query, got, total, err)
+		}
+	}
+	if got, _, _ := x.Find(t.Context(), "internal/", 20); got[0].Path != "internal/limit/" || got[0].Files != 2 {
+		t.Errorf("%+v", got)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := x.Find(ctx, "l", 2); err == nil {

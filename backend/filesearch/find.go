@@ -11,18 +11,24 @@ const (
 	maxQuery  = 200
 	maxLimit  = 100
 	lookAfter = 4096
+	// MaxRecent bounds the paths that come first; more are left out.
+	MaxRecent = 50
 )
 
 // Match is one file or folder.
 type Match struct {
 	Path   string // below the folder, of folders with a slash at the end
 	Marks  []int  // the letters that matched, in code points of Path
+	Recent bool   // it is one of those named as recent
+	Files  int    // of a folder: files below it
 	points int
+	at     int // in the Index
 }
 
 // Find answers the best matches, limit at most, and how many there are. An empty query, and
-// one that is a folder with a slash, have what is right in that folder.
-func (x *Index) Find(ctx context.Context, query string, limit int) (best []Match, total int, err error) {
+// one that is a folder with a slash, have what is right in that folder. What is named as
+// recent comes first, in that order, also from deeper below.
+func (x *Index) Find(ctx context.Context, query string, limit int, recent ...string) (best []Match, total int, err error) {
 	limit = max(0, min(limit, maxLimit))
 	if len(query) > maxQuery {
 		return nil, 0, nil
@@ -32,6 +38,8 @@ func (x *Index) Find(ctx context.Context, query string, limit int) (best []Match
 	rest = lowered(strings.ReplaceAll(rest, " ", ""))
 	want := letters(rest)
 	spare := make([]int, 0, maxQuery)
+	first := recent[:min(len(recent), MaxRecent)]
+	found := make([]*Match, len(first))
 	for i, path := range x.paths {
 		if i%lookAfter == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
@@ -41,9 +49,12 @@ func (x *Index) Find(ctx context.Context, query string, limit int) (best []Match
 		}
 		below := path[len(dir):]
 		if rest == "" {
-			if n := strings.IndexByte(below, '/'); n < 0 || n == len(below)-1 {
+			if r := slices.Index(first, path); r >= 0 {
 				total++
-				best = keep(best, Match{Path: path}, limit)
+				found[r] = &Match{Path: path, Recent: true, at: i}
+			} else if n := strings.IndexByte(below, '/'); n < 0 || n == len(below)-1 {
+				total++
+				best = keep(best, Match{Path: path, at: i}, limit)
 			}
 			continue
 		}
@@ -52,19 +63,51 @@ func (x *Index) Find(ctx context.Context, query string, limit int) (best []Match
 			continue
 		}
 		total++
-		m := Match{Path: path, points: points}
-		if len(best) < limit || limit > 0 && order(m, best[len(best)-1]) < 0 {
+		r := slices.Index(first, path)
+		m := Match{Path: path, points: points, Recent: r >= 0, at: i}
+		if r >= 0 || len(best) < limit || limit > 0 && order(m, best[len(best)-1]) < 0 {
 			m.Marks = make([]int, len(marks))
 			for j, at := range marks {
 				m.Marks[j] = at + len(dir)
 			}
-			best = keep(best, m, limit)
+			if r >= 0 {
+				found[r] = &m
+			} else {
+				best = keep(best, m, limit)
+			}
 		}
+	}
+	var top []Match
+	for _, m := range found {
+		if m != nil {
+			top = append(top, *m)
+		}
+	}
+	if best = append(top, best...); len(best) > limit {
+		best = best[:limit]
 	}
 	for i := range best {
 		best[i].Marks = inRunes(best[i].Path, best[i].Marks)
+		best[i].Files = x.below(best[i].at)
 	}
 	return best, total, nil
+}
+
+// below counts the files below a folder, which follow it.
+func (x *Index) below(at int) (n int) {
+	dir := x.paths[at]
+	if !strings.HasSuffix(dir, "/") {
+		return 0
+	}
+	for _, path := range x.paths[at+1:] {
+		if !strings.HasPrefix(path, dir) {
+			break
+		}
+		if !strings.HasSuffix(path, "/") {
+			n++
+		}
+	}
+	return n
 }
 
 // split takes a folder that there is off the front of a query.

@@ -148,7 +148,7 @@ func (s *Service) startAhead(ctx context.Context, ch core.ChannelID, c core.Cont
 		s.EndAhead(ctx, ch)
 		return w.launch.Refused
 	}
-	st, _ := w.startOf()
+	st, _ := w.startOf(ctx)
 	if old := s.spareOf(ch); old != nil {
 		w.run.SpawnID = old.req.ID
 		req, err := w.request(st)

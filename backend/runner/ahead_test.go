@@ -114,6 +114,8 @@ func TestAPromptTakesTheCLIThatWaits(t *testing.T) {
 func TestTheCLIThatWaitsDoesNotFit(t *testing.T) {
 	for name, change := range map[string]func(r *aheadRig, run *core.Run){
 		"model":        func(r *aheadRig, _ *core.Run) { r.launch.Model = "other" },
+		"own model":    func(_ *aheadRig, run *core.Run) { run.Model = "sonnet" },
+		"own effort":   func(_ *aheadRig, run *core.Run) { run.Effort = "max" },
 		"key":          func(r *aheadRig, _ *core.Run) { r.launch.APIKey = "other" },
 		"conversation": func(_ *aheadRig, run *core.Run) { run.Session = core.SessionStart{Mode: core.SessionFresh} },
 		"author":       func(_ *aheadRig, run *core.Run) { run.AuthorID = "agent:x" },

@@ -99,6 +99,7 @@ func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answ
 	run := core.Run{
 		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
 		Demo: q.Demo, Script: asked.Script, Unattended: asked.Unattended, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
+		Model: asked.Model, Effort: asked.Effort, // the answer goes on with the same work
 		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
 	}
 	if asked.ByAgent() { // whoever answers, the work is still what an agent has begun

@@ -66,8 +66,8 @@ func commandLine(l Launch, spawn core.SpawnID, permissions []string, plans bool,
 		// itself: hooks, helpers and variables of its settings, servers of its .claude.json.
 		a = append(a, "--strict-mcp-config", "--setting-sources", "project,local")
 	}
-	if l.Model != "" {
-		a = append(a, "--model", l.Model)
+	if model := cmp.Or(l.Model, st.model); model != "" {
+		a = append(a, "--model", model)
 	}
 	if l.Effort != "" {
 		a = append(a, "--effort", l.Effort)

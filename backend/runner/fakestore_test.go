@@ -212,6 +212,22 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 	return out, err
 }
 
+func (s *memStore) SessionModel(_ context.Context, ch core.ChannelID, id core.SessionID) (asked, usual string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = core.ErrNotFound
+	for _, r := range slices.Backward(s.order) {
+		run := s.runs[r]
+		if run.Outcome.SessionID == id && err != nil {
+			asked, err = run.Model, nil
+		}
+		if run.ChannelID == ch && run.Model == "" && usual == "" {
+			usual = run.Outcome.Model
+		}
+	}
+	return asked, usual, err
+}
+
 func (s *memStore) SessionCost(_ context.Context, id core.SessionID) (float64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

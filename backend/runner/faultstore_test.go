@@ -164,6 +164,11 @@ func (f *faultStore) FinishRun(ctx context.Context, run core.Run, evs ...core.Ev
 	err = f.do(func() (err error) { out, err = f.real.FinishRun(ctx, run, evs...); return })
 	return
 }
+func (f *faultStore) SessionModel(ctx context.Context, ch core.ChannelID, id core.SessionID) (asked, usual string, err error) {
+	err = f.do(func() (err error) { asked, usual, err = f.real.SessionModel(ctx, ch, id); return })
+	return
+}
+
 func (f *faultStore) SessionCost(ctx context.Context, id core.SessionID) (v float64, err error) {
 	err = f.do(func() (err error) { v, err = f.real.SessionCost(ctx, id); return })
 	return

@@ -348,6 +348,10 @@ func TestWishesAreChecked(t *testing.T) {
 			"mode":            {Session: core.SessionStart{Mode: "other"}},
 			"delay":           {Delay: MaxDelay + 1},
 			"back in time":    {Delay: -1},
+			"model option":    {Model: "--settings=x"},
+			"model of two":    {Model: "opus sonnet"},
+			"hidden model":    {Model: "o\u202epus"},
+			"effort":          {Effort: "huge"},
 		} {
 			run.ChannelID, run.Prompt = "c", "x"
 			if _, err := r.s.Prompt(context.Background(), run); codeOf(err) != core.CodeInvalid {

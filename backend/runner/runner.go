@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,9 @@ func (s *Service) enqueue(ctx context.Context, req core.Run) (run core.Run, err 
 	if err := req.Session.Check(); err != nil {
 		return core.Run{}, err
 	}
+	if err := cmp.Or(core.CheckModel(req.Model), core.CheckEffort(req.Effort)); err != nil {
+		return core.Run{}, err
+	}
 	if req.Attachments, err = s.attached(req); err != nil {
 		return core.Run{}, err
 	}
@@ -141,6 +145,7 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
 		Demo: req.Demo || ch.Kind == core.KindDemo, Script: req.Script, NotBefore: req.NotBefore,
 		Attachments: req.Attachments, Delay: req.Delay, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session, Trigger: req.Trigger,
+		Model: req.Model, Effort: req.Effort,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
 	defer s.inOrder()()
@@ -162,7 +167,7 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 // saidEvent is the message that a queued run shows as.
 func saidEvent(run core.Run, at time.Time) core.Event {
 	m := core.MessageCreated{MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt,
-		Attachments: run.Attachments, Priority: run.Priority}
+		Attachments: run.Attachments, Model: run.Model, Effort: run.Effort, Priority: run.Priority}
 	if !run.NotBefore.IsZero() {
 		m.NotBefore = run.NotBefore.UnixMilli()
 	}
@@ -266,6 +271,7 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	return s.Prompt(ctx, core.Run{
 		ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo,
 		Script: run.Script, Plan: run.Plan, Unattended: run.Unattended, Session: run.Session, Attachments: run.Attachments,
+		Model: run.Model, Effort: run.Effort,
 	})
 }
 

@@ -81,7 +81,7 @@ func (w *work) later() (cont core.Run, ok bool) {
 	cont = core.Run{
 		ID: laterID(w.run.ID), ChannelID: w.run.ChannelID, Prompt: w.run.Prompt, AuthorID: w.run.AuthorID,
 		Demo: w.run.Demo, Script: w.run.Script, Plan: w.run.Plan, Unattended: w.run.Unattended,
-		Session: w.run.Session, Trigger: TriggerContinue,
+		Session: w.run.Session, Model: w.run.Model, Effort: w.run.Effort, Trigger: TriggerContinue,
 		NotBefore: at, Delay: at.Sub(now),
 	}
 	if sid := w.parser.Session; sid.Valid() {

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"loop/backend/core"
@@ -13,6 +14,9 @@ type startAt struct {
 	resume core.SessionID // empty: a new one
 	fork   bool           // a copy of it
 	at     string         // fork: the last message of the copy
+	// model is the one to go back to, after a prompt that had its own: the CLI goes on with
+	// the model that a conversation had last. Empty is as the CLI likes.
+	model string
 }
 
 // wanted is the start of a first try: the run's own wish, else what the channel
@@ -40,7 +44,7 @@ func wanted(run core.Run, ch core.Channel) startAt {
 // left out, because the CLI would refuse it for ever: Claude deletes transcripts
 // after a month.
 func (w *work) start(ctx context.Context) (startAt, error) {
-	st, why := w.startOf()
+	st, why := w.startOf(ctx)
 	if why == "" {
 		return st, nil
 	}
@@ -48,7 +52,36 @@ func (w *work) start(ctx context.Context) (startAt, error) {
 }
 
 // startOf is start, with what is to be said of it.
-func (w *work) startOf() (st startAt, why string) {
+func (w *work) startOf(ctx context.Context) (st startAt, why string) {
+	st, why = w.resumes()
+	st.model = w.modelBefore(ctx, st.resume)
+	return st, why
+}
+
+// noModel is the CLI's word for the model that it would choose by itself.
+const noModel = "default"
+
+// modelBefore is the model that a run without one of its own goes back to in a conversation
+// whose last prompt had one. That this cannot be read is no failure of the prompt.
+func (w *work) modelBefore(ctx context.Context, session core.SessionID) string {
+	if session == "" || w.launch.Model != "" || w.run.Demo {
+		return ""
+	}
+	own, usual, err := w.s.p.Store.SessionModel(ctx, w.run.ChannelID, session)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		w.log.Warn("read the model of the conversation", "error", err)
+	}
+	if err != nil || own == "" {
+		return ""
+	}
+	if usual = cmp.Or(usual, noModel); core.CheckModel(usual) != nil { // a container's word
+		return noModel
+	}
+	return usual
+}
+
+// resumes is the conversation that the present try goes on with.
+func (w *work) resumes() (st startAt, why string) {
 	st = startAt{resume: w.run.Attempt.SessionID}
 	if w.run.Attempt.Number <= 1 {
 		st = wanted(w.run, w.ch)

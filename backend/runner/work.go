@@ -132,6 +132,9 @@ func (w *work) want(gated bool) (provision.Want, *reading) {
 func (w *work) use(r provision.Resolved, l Launch) {
 	w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, l, true
 	w.launch.Take(r)
+	if !w.run.Demo { // the demo's model is its script
+		w.launch.Model, w.launch.Effort = cmp.Or(w.run.Model, l.Model), cmp.Or(w.run.Effort, l.Effort)
+	}
 }
 
 // provision gets the run's container.

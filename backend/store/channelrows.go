@@ -140,7 +140,7 @@ func channelOf(r rows.Channel) (core.Channel, error) {
 		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
 	}
 	err := errors.Join(fromJSON(r.NextSession, &c.NextSession), fromJSON(r.DemoNextSession, &c.DemoNextSession),
-		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices))
+		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices), fromJSON(r.Commands, &c.Commands))
 	c.Choices.AgentID = r.AgentID
 	if err != nil {
 		err = fmt.Errorf("decode channel %s: %w", r.ID, err)

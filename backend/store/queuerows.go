@@ -20,7 +20,7 @@ func insertRun(ctx context.Context, q *rows.Queries, run core.Run, rank int64) (
 		Priority: int64(run.Priority), Demo: flag(run.Demo), Script: run.Script,
 		CreatedAt: toMillis(run.CreatedAt), NotBefore: toMillis(run.NotBefore), DelayMs: delay.Milliseconds(),
 		Plan: flag(run.Plan), Session: asJSON(run.Session), TriggeredBy: run.Trigger, QueueRank: rank, Unattended: flag(run.Unattended),
-		Attachments: asJSON(append([]core.Attachment{}, run.Attachments...)),
+		Attachments: asJSON(append([]core.Attachment{}, run.Attachments...)), Model: run.Model, Effort: run.Effort,
 	}); err != nil {
 		return core.Run{}, err
 	}

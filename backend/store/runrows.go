@@ -128,9 +128,14 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 	})
 }
 
-// learn keeps the context's fill and the models' prices of an ended run.
+// learn keeps the context's fill, the CLI's commands and the models' prices of an ended run.
 func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
 	u := run.Outcome.Usage
+	if c := run.Outcome.Commands; len(c) > 0 {
+		if err := found(q.SetChannelCommands(ctx, rows.SetChannelCommandsParams{Commands: asJSON(c), ID: ch})); err != nil {
+			return err
+		}
+	}
 	if u.Context.Used > 0 {
 		if err := found(q.SetChannelContext(ctx, rows.SetChannelContextParams{Context: asJSON(u.Context), ID: ch})); err != nil {
 			return err
@@ -214,9 +219,25 @@ func (s *Store) QueueLengths(ctx context.Context) (map[core.ChannelID]int, error
 	return out, nil
 }
 
-// PromptHistory returns the channel's distinct prompts, newest first.
-func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, limit int) ([]string, error) {
-	list, err := s.read.PromptHistory(ctx, rows.PromptHistoryParams{ChannelID: string(ch), Limit: int64(min(max(limit, 1), maxPage))})
+// SessionModel returns the model that the latest run of a conversation was asked for, empty
+// for none, and the one that the channel's latest run without such a wish had, empty where
+// none is known; core.ErrNotFound if no run was in the conversation.
+func (s *Store) SessionModel(ctx context.Context, ch core.ChannelID, session core.SessionID) (asked, usual string, err error) {
+	if asked, err = s.read.SessionAsked(ctx, string(session)); err != nil || asked == "" {
+		return "", "", s.wrap("read model of session", err)
+	}
+	if usual, err = s.read.UsualModel(ctx, string(ch)); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return asked, usual, s.wrap("read model of channel", err)
+}
+
+// PromptHistory returns the channel's distinct prompts that have query in them, in small
+// letters or large ones of ASCII, newest first.
+func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, query string, limit int) ([]string, error) {
+	list, err := s.read.PromptHistory(ctx, rows.PromptHistoryParams{
+		ChannelID: string(ch), Query: query, MaxRows: int64(min(max(limit, 1), maxPage)),
+	})
 	if err != nil {
 		return nil, s.wrap("read prompt history", err)
 	}
@@ -242,7 +263,7 @@ func runOf(r rows.Run) (core.Run, error) {
 		StartedAt: fromMillis(r.StartedAt), EndedAt: fromMillis(r.EndedAt),
 		ContainerID: core.ContainerID(r.ContainerID), SpawnID: core.SpawnID(r.SpawnID), SpoolOffset: r.SpoolOffset,
 		Rank: r.QueueRank, Delay: time.Duration(r.DelayMs) * time.Millisecond, HoldUntil: fromMillis(r.HoldUntil),
-		Plan: r.Plan != 0, Unattended: r.Unattended != 0, Trigger: r.TriggeredBy,
+		Plan: r.Plan != 0, Unattended: r.Unattended != 0, Trigger: r.TriggeredBy, Model: r.Model, Effort: r.Effort,
 	}
 	err := errors.Join(fromJSON(r.Attachments, &out.Attachments),
 		fromJSON(r.Session, &out.Session), fromJSON(r.Attempt, &out.Attempt), fromJSON(r.Outcome, &out.Outcome))

@@ -411,9 +411,55 @@ func TestPromptHistoryIsDistinctNewestFirst(t *testing.T) {
 	for i, p := range []string{"a", "b", "a", "c"} {
 		enqueue(t, s, core.Run{ID: core.RunID(fmt.Sprint(i)), ChannelID: "c", Prompt: p})
 	}
-	got, err := s.PromptHistory(context.Background(), "c", 2)
+	got, err := s.PromptHistory(context.Background(), "c", "", 2)
 	if err != nil || fmt.Sprint(got) != "[c a]" {
 		t.Errorf("history %v, %v", got, err)
+	}
+	enqueue(t, s, core.Run{ID: "x", ChannelID: "c", Prompt: "Fix the 100% Login"})
+	for query, want := range map[string]string{"LOGIN": "[Fix the 100% Login]", "0%": "[Fix the 100% Login]", "%": "[Fix the 100% Login]", "_": "[]"} {
+		if got, err := s.PromptHistory(context.Background(), "c", query, 9); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("history of %q: %v, %v", query, got, err)
+		}
+	}
+}
+
+// TestAModelOfOnePrompt: what one prompt was asked for is kept with it, and the store knows
+// which model its conversation goes back to.
+func TestAModelOfOnePrompt(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	addChannel(t, s, "c")
+	for i, r := range []core.Run{
+		{Outcome: core.Outcome{Model: "usual-1", SessionID: "s"}},
+		{Outcome: core.Outcome{Model: "sonnet-1", SessionID: "s"}, Model: "sonnet", Effort: "max"},
+	} {
+		r.ID, r.ChannelID, r.Prompt, r.State = core.RunID(fmt.Sprint(i)), "c", "x", core.RunDone
+		r.Outcome.Commands = []string{"init"}
+		enqueue(t, s, r)
+		if _, _, err := s.EditQueued(ctx, r.ID, "y"); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := s.ClaimNext(ctx, "c")
+		if !ok || err != nil || got.Model != r.Model || got.Effort != r.Effort {
+			t.Fatalf("%+v %v %v", got, ok, err)
+		}
+		if i == 1 {
+			if asked, _, err := s.SessionModel(ctx, "c", "s"); asked != "" || err != nil {
+				t.Errorf("before: %q %v", asked, err)
+			}
+		}
+		if _, err := s.FinishRun(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked, usual, err := s.SessionModel(ctx, "c", "s"); asked != "sonnet" || usual != "usual-1" || err != nil {
+		t.Errorf("%q %q %v", asked, usual, err)
+	}
+	if _, _, err := s.SessionModel(ctx, "c", "other"); !errors.Is(err, core.ErrNotFound) {
+		t.Error(err)
+	}
+	if c, err := s.Channel(ctx, "c"); err != nil || fmt.Sprint(c.Commands) != "[init]" {
+		t.Errorf("%v %v", c.Commands, err)
 	}
 }
 

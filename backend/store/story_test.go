@@ -64,6 +64,7 @@ func ends(id core.RunID, state core.RunState, session core.SessionID) func(conte
 			return err
 		}
 		run.State, run.EndedAt, run.Outcome.SessionID = state, s.now(), session
+		run.Outcome.Commands = []string{"init"}
 		run.Outcome.Usage = core.Usage{
 			Models:  []core.ModelUsage{{Model: "m", Tokens: core.Tokens{Input: 100}, CostUSD: 0.01}},
 			Context: core.Context{Used: 100, Window: 1000},

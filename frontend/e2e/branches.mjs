@@ -131,13 +131,13 @@ test("plan first: what the menu, the queue, the timeline and the card say", asyn
     await page.getByRole("button", { name: "More ways to send" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Plan first: your folders are read-only until you approve" }).click();
     await page.keyboard.press("Escape");
-    await page.getByText("Plan first", { exact: true }).waitFor();
+    await page.getByText("Plan first, read-only", { exact: true }).waitFor();
     await prompt(page).press("Enter");
   };
   const card = page.getByRole("region", { name: "The agent has a plan" });
   await planFirst("make a plan");
   await card.getByText("This run could not write to your folders. Approving starts one that can.").waitFor();
-  equal(await page.getByText("Plan first", { exact: true }).count(), 0, "the next prompt does not plan");
+  equal(await page.getByText("Plan first, read-only", { exact: true }).count(), 0, "the next prompt does not plan");
   await page.getByText("This run plans first: your folders and volumes are read-only in its container.").waitFor();
   await planFirst("this waits");
   await page.getByRole("list", { name: "Waiting prompts" }).getByText("plans first: this waits").waitFor();

@@ -130,6 +130,6 @@ test("palette: finds files of the container, and what was said", { size: [1500, 
   await files(page).getByRole("group", { name: "Content of main.go" }).waitFor();
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("session is written");
-  await page.getByRole("option", { name: /^Find “session is written”/ }).click();
+  await page.getByRole("option", { name: /^Find these words/ }).click();
   await page.getByRole("dialog", { name: "Find in all that was said and done" }).getByRole("option").first().waitFor();
 });

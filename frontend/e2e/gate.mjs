@@ -10,6 +10,8 @@ const answers = (mock) => mock.log.filter((c) => c.name === "Gate.Answer").map((
 const hasFocus = (locator) => locator.evaluate((el) => el === document.activeElement);
 const awake = (locator) => until("the card listens", () => locator.evaluate((el) => !el.dataset.deaf));
 
+const apart = (page) => page.waitForTimeout(300); // F8 twice within a quarter of a second is the desk
+
 async function held(page, mock, text = "git config and remember it") {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).fill(text);
@@ -110,8 +112,10 @@ test("three held calls: F8 walks them, oldest first, through channels and termin
   await page.getByRole("heading", { name: "storefront" }).waitFor();
   await socket.getByText("An answer to this is never remembered").waitFor();
   await page.getByRole("button", { name: "1 of 3 waiting for you" }).waitFor();
+  await apart(page);
   await page.keyboard.press("F8");
   await until("the second", () => hasFocus(card(page, "Second")));
+  await apart(page);
   await page.keyboard.press("F8");
   const third = card(page, /^Third/);
   await until("the third", () => hasFocus(third));

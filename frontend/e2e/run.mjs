@@ -25,6 +25,7 @@ import "./changed.mjs";
 import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./mention.mjs";
+import "./composer.mjs";
 import "./axe.mjs";
 import "./footage.mjs";
 import "./browser-pane.mjs";

@@ -69,6 +69,7 @@ var layers = []layer{
 	{"backend/inventory", below, "a service; the registry, the engine and provision are ports"},
 	{"backend/workspace", append(slices.Clone(below), "backend/provision"), "a service: copies and originals; the files are a port"},
 	{"backend/filebridge", append(slices.Clone(below), "backend/atomicfile", "backend/filesearch", "backend/sharedfolder", "backend/provision"), "a service: files by a container's paths; mounts, containers and links are ports"},
+	{"backend/slashcommands", append(slices.Clone(below), "backend/sandbox"), "a service: commands of channels; files and channels are ports, sandbox says where the Claude folder is"},
 	{"backend/browser", below, "a service"},
 	{"backend/footage", below, "a service, and the files that it keeps of what browsers showed"},
 	{"backend/runexport", append(slices.Clone(below), "backend/redact"), "a service; the store, pictures, recordings and secrets are ports"},

@@ -236,3 +236,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestCommandsOfTheCLI: the names of commands are a container's word.
+func TestCommandsOfTheCLI(t *testing.T) {
+	p := &Parser{}
+	long := strings.Repeat("n", 101)
+	many := strings.Repeat(`"a",`, core.MaxCommands+50) + `"a"`
+	for line, want := range map[string]int{
+		`["init","sub:mig","doctor","_in","--x","a b","a\u202eb","a/b","","` + long + `"]`: 2,
+		`[` + many + `]`: core.MaxCommands,
+	} {
+		p.Parse(Line{Data: []byte(`{"type":"system","subtype":"init","slash_commands":` + line + `,"terminal_slash_commands":["doctor"]}`)})
+		if len(p.Commands) != want {
+			t.Errorf("%q", p.Commands)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 	p.saw(w.SessionID, w.Model)
 	switch w.Subtype {
 	case "init":
+		p.Commands = commands(w)
 		items := append(p.turn(true), activity("init", "", w.Model))
 		for _, m := range w.MCPServers {
 			if m.Status != "connected" && m.Status != "pending" && m.Status != "" {
@@ -62,6 +64,17 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 		return []Item{{Type: core.EventNotice, Data: core.Notice{Level: "info", Text: "The conversation was long and has been compacted."}}}, nil
 	}
 	return []Item{raw(line)}, nil
+}
+
+// commands are those that a prompt can begin with: all but what only a terminal shows.
+func commands(w wireSystem) []string {
+	out := []string{}
+	for _, name := range w.Commands {
+		if core.IsCommandName(name) && !slices.Contains(w.Terminal, name) && len(out) < core.MaxCommands {
+			out = append(out, strings.Clone(name))
+		}
+	}
+	return out
 }
 
 // retryText says in words what the CLI is waiting for.

@@ -81,7 +81,9 @@ type wireSystem struct {
 		Name   string `json:"name"`
 		Status string `json:"status"`
 	} `json:"mcp_servers"`
-	Compact struct {
+	Commands []string `json:"slash_commands"`
+	Terminal []string `json:"terminal_slash_commands"`
+	Compact  struct {
 		PostTokens int64 `json:"post_tokens"`
 	} `json:"compact_metadata"`
 }

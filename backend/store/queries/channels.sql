@@ -25,3 +25,6 @@ UPDATE channels SET agent_id = ? WHERE id = sqlc.arg(owner) OR state_id = sqlc.a
 
 -- name: SetChannelChoices :execrows
 UPDATE channels SET choices = ? WHERE id = ?;
+
+-- name: SetChannelCommands :execrows
+UPDATE channels SET commands = ? WHERE id = ?;

@@ -1,6 +1,6 @@
 -- name: InsertRun :exec
-INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended, attachments)
-VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended, attachments, model, effort)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: GetRun :one
 SELECT * FROM runs WHERE id = ?;
@@ -64,7 +64,9 @@ SELECT * FROM runs WHERE seq IN (
 );
 
 -- name: PromptHistory :many
-SELECT prompt FROM runs WHERE channel_id = ? GROUP BY prompt ORDER BY max(seq) DESC LIMIT ?;
+SELECT prompt FROM runs
+WHERE channel_id = sqlc.arg(channel_id) AND instr(lower(prompt), lower(CAST(sqlc.arg(query) AS TEXT))) > 0
+GROUP BY prompt ORDER BY max(seq) DESC LIMIT sqlc.arg(max_rows);
 
 -- name: CostSince :one
 SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(cost_estimated), 0) AS INTEGER) AS estimated,
@@ -74,6 +76,14 @@ FROM runs WHERE ended_at >= ?;
 -- name: SessionCost :one
 SELECT CAST(json_extract(outcome, '$.session_cost_usd') AS REAL) FROM runs
 WHERE json_extract(outcome, '$.session_id') = CAST(sqlc.arg(session) AS TEXT) AND json_extract(outcome, '$.session_cost_usd') > 0
+ORDER BY seq DESC LIMIT 1;
+
+-- name: SessionAsked :one
+SELECT model FROM runs WHERE json_extract(outcome, '$.session_id') = CAST(sqlc.arg(session) AS TEXT) ORDER BY seq DESC LIMIT 1;
+
+-- name: UsualModel :one
+SELECT CAST(json_extract(outcome, '$.model') AS TEXT) FROM runs
+WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.model') <> ''
 ORDER BY seq DESC LIMIT 1;
 
 -- name: ListModelRates :many

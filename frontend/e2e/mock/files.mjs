@@ -54,6 +54,15 @@ export class Files {
     };
   }
 
+  /** What a prompt can begin with after a slash. */
+  commands = {
+    commands: [
+      { name: "compact", hint: "[focus]", description: "Sum up the conversation, to free context", source: "claude" }, { name: "init", description: "Write a CLAUDE.md for this project", source: "claude" },
+      { name: "review", description: "Look over the changes of this branch", source: "claude" }, { name: "migration", hint: "<name>", description: "Make a migration and its way back", source: "project" },
+      { name: "release-notes", description: "Write notes from merged changes", source: "project" }, { name: "ticket", description: "Turn this thread into a ticket\u202e", source: "person" },
+    ],
+  };
+
   /** What differs between a copy and its original; null: the channel's agents work in the folder itself. */
   copies = null;
   trash = [];
@@ -123,13 +132,15 @@ export class Files {
         if (!Array.isArray(node)) throw fail("invalid_input", `“${place.path}” is no folder, or goes on below a file.`, "List the folder above it to see what is there.");
         return { ...place, files: node.map((n) => this.file(place.path.slice(1), n)) };
       },
-      "Files.Find": (id, query) => {
+      "Files.Commands": () => this.commands,
+      "Files.Find": (id, query, limit, recent) => {
         if (this.down) throw this.down;
         const root = "home/ana/src/api-server";
         const all = Object.keys(this.tree).filter((k) => k.startsWith(`${root}/`)).map((k) => k.slice(root.length + 1) + (Array.isArray(this.tree[k]) ? "/" : ""));
-        const files = all.map((path) => ({ path, at: path.toLowerCase().indexOf(query.toLowerCase()) })).filter((f) => f.at >= 0 && f.path !== query)
-          .map((f) => ({ path: f.path, marks: Array.from({ length: query.length }, (_, i) => f.at + i) }));
-        return { files, total: files.length, known: all.length, ignored: 3, partial: false };
+        const files = all.map((path) => ({ path, at: path.toLowerCase().indexOf(query.toLowerCase()) })).filter((f) => f.at >= 0 && !(f.path === query && query.endsWith("/")))
+          .map((f) => ({ path: f.path, marks: Array.from({ length: query.length }, (_, i) => f.at + i), files: f.path.endsWith("/") ? all.filter((p) => p.startsWith(f.path) && !p.endsWith("/")).length : 0 }))
+          .map((f) => (recent.includes(f.path) ? { ...f, recent: true } : f)).sort((a, b) => Number(b.recent ?? 0) - Number(a.recent ?? 0));
+        return { files: files.slice(0, limit), total: files.length, known: all.length, ignored: 3, partial: false };
       },
       "Files.Read": (id, path, most) => {
         this.reads.push(path);

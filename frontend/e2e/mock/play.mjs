@@ -35,6 +35,9 @@ export class Player {
     const q = this.w.queues.get(run.channel_id);
     if (req.delay_seconds) run.not_before = new Date(Date.now() + req.delay_seconds * 1000).toISOString();
     if (req.plan) run.plan = true;
+    if (req.model) run.model = req.model;
+    if (req.effort) run.effort = req.effort;
+    if (req.session) run.session = req.session;
     if (req.attachments) run.attachments = req.attachments;
     this.w.runs.set(run.run_id, run);
     if (req.interrupt) {
@@ -105,7 +108,7 @@ export class Player {
   }
 
   async start(run) {
-    this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false, attachments: run.attachments });
+    this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false, attachments: run.attachments, model: run.model, effort: run.effort });
     this.status(run, "starting", { step: "image" });
     await this.wait(run, 120);
     this.status(run, "starting", { step: "container" });

@@ -79,8 +79,10 @@ function calls(w, play, settings, terminals, gate) {
       if (!CHILDREN[p] && !CHILDREN[parent(p)]?.includes(p.split("/").at(-1))) throw fail("directory", "That folder cannot be opened.", "Go back and choose another one.", `open ${p}: no such file or directory`);
       return { path: p, parent: parent(p), entries: (CHILDREN[p] ?? []).map((name) => ({ name, path: p === "/" ? `/${name}` : `${p}/${name}` })) };
     },
-    "Channels.History": (id, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).reverse().slice(0, limit),
+    "Channels.History": (id, query, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).filter((c) => c.toLowerCase().includes(query.toLowerCase())).reverse().slice(0, limit),
     "Channels.Find": (q) => { if (w.findFails) throw fail("database", "The database could not be read.", "Try again."); return findIn(w.events, q); },
+    "System.Look": () => null,
+    "System.SetDoNotDisturb": (on) => { w.config.do_not_disturb = on; w.emit("config.changed", "", "", w.config); return null; },
     "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
     "Runs.Cancel": (id) => { play.cancel(id); return null; },
     "Runs.Remove": (id) => {

@@ -257,6 +257,8 @@ export type ClaudeSetupView = {
 
 export type Code = string;
 
+export type CommandSource = "claude" | "project" | "person";
+
 export type ConfigStatus = {
   path: string;
   problems: SettingsProblem[] | null; // of the global file
@@ -528,6 +530,8 @@ export type FileListing = FilePlace & {
 export type FileMatch = {
   path: string; // below the agents' folder, of folders with a slash at the end
   marks: number[] | null; // the letters that matched, in code points of Path; never null
+  recent?: boolean;
+  files?: number; // of a folder: how many files are below it
 };
 
 export type FileMatches = {
@@ -985,6 +989,8 @@ export type MessageCreated = {
   author_name?: string;
   content: string;
   attachments?: Attachment[];
+  model?: string;
+  effort?: string;
   is_bot: boolean;
   uuid?: string;
   cut?: boolean;
@@ -1064,6 +1070,8 @@ export type PromptRequest = {
   plan?: boolean; // plan first, and ask for approval
   unattended?: boolean; // what the gate would ask is denied
   session?: SessionStart;
+  model?: string; // for this prompt alone
+  effort?: string; // likewise: low, medium, high, xhigh or max
   attachments?: Attachment[];
 };
 
@@ -1138,6 +1146,8 @@ export type Run = {
   unattended?: boolean; // nobody answers what the gate would ask: it is denied
   attachments?: Attachment[]; // at most MaxAttachments
   session?: SessionStart;
+  model?: string; // for this run alone; empty: what counts in the channel
+  effort?: string; // likewise
   attempt?: Attempt;
   trigger?: string; // person (empty), agent, answer, continue
   started_at?: string;
@@ -1284,6 +1294,18 @@ export type ShellState = "prompt" | "running";
 export type SkippedMount = {
   text: string;
   reason: string;
+};
+
+export type SlashCommand = {
+  name: string; // without the slash
+  hint?: string;
+  description?: string;
+  source: CommandSource;
+};
+
+export type SlashCommands = {
+  commands: SlashCommand[] | null; // in the order of their sources, then by name; never null
+  left?: string;
 };
 
 export type Snapshot = {
@@ -1543,7 +1565,7 @@ export const bound = (call: Call) => ({
     find: (q: FindQuery) => call<FoundEvents>("Channels", "Find", q),
     folders: (path: string) => call<FolderList>("Channels", "Folders", path),
     forkAt: (id: string, start: SessionStart, name: string) => call<ChannelView>("Channels", "ForkAt", id, start, name),
-    history: (id: string, limit: number) => call<string[] | null>("Channels", "History", id, limit),
+    history: (id: string, query: string, limit: number) => call<string[] | null>("Channels", "History", id, query, limit),
     pickFolder: () => call<string>("Channels", "PickFolder"),
     remove: (id: string) => call<null>("Channels", "Remove", id),
     removeTree: (id: string, removeFiles: boolean) => call<null>("Channels", "RemoveTree", id, removeFiles),
@@ -1566,7 +1588,8 @@ export const bound = (call: Call) => ({
     attach: (channelID: string, name: string, data: string) => call<Attachment>("Files", "Attach", channelID, name, data),
     attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
-    find: (channelID: string, query: string, limit: number) => call<FileMatches>("Files", "Find", channelID, query, limit),
+    commands: (channelID: string) => call<SlashCommands>("Files", "Commands", channelID),
+    find: (channelID: string, query: string, limit: number, recent: string[] | null) => call<FileMatches>("Files", "Find", channelID, query, limit, recent),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
     read: (channelID: string, path: string, most: number) => call<FileContent>("Files", "Read", channelID, path, most),
   },

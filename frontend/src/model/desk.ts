@@ -95,7 +95,7 @@ export function framed(keys: readonly string[], at: string, place: number): stri
   return keys[Math.min(place, keys.length - 1)] ?? "";
 }
 
-const TWICE_MS = 350;
+const TWICE_MS = 250;
 
 /** Whether two presses of a key are one double press. */
 export const isTwice = (before: number, now: number): boolean => before > 0 && now - before <= TWICE_MS;

@@ -5,12 +5,13 @@ import { CONTAINERS_PANEL } from "../model/containers";
 import { focusGroup } from "../model/dock/layout";
 import { draftsStore, frameStore, shownFileStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
 import type { Dialog } from "../model/stores";
+import { wishesStore } from "../model/wish";
 import { channelRows } from "../model/frame";
 import { activeRun } from "../model/timeline/state";
 import { front } from "../ui/layer";
 import { openPanel, revealTimeline } from "../dock/dock";
 import { layoutOf } from "../dock/layouts";
-import { draftOf, setDraft } from "./drafts";
+import { draftOf, setDraft, setWish, wishIn } from "./drafts";
 import { saveChoice } from "../shell/memory";
 import { session } from "./session";
 
@@ -214,6 +215,12 @@ export async function setTheme(theme: string) {
 export function setContrast(contrast: string) {
   viewStore.setState({ contrast });
   saveChoice("contrast", contrast);
+}
+
+/** Has the prompt in the box begin a new conversation, or goes on with the channel's. */
+export function toggleFresh(id: ChannelID) {
+  setWish(id, { fresh: !wishIn(wishesStore.getState(), id).fresh });
+  focusPrompt();
 }
 
 export function toggleSidebar() {

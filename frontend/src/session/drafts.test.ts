@@ -2,7 +2,8 @@ import { kept } from "../test/browser";
 import { beforeEach, expect, it } from "vitest";
 import type { PromptOptions } from "../api/types";
 import { draftsStore, plansStore, viewStore } from "../model/stores";
-import { draftOf, planOf, setDraft, setPlan, takeBack } from "./drafts";
+import { NO_WISH, wishesStore } from "../model/wish";
+import { draftOf, planOf, setDraft, setPlan, setWish, takeBack, wishIn } from "./drafts";
 
 const text = () => draftOf(draftsStore.getState(), "a");
 const plan = (id = "a") => planOf(plansStore.getState(), id);
@@ -10,6 +11,7 @@ const letter = (options: PromptOptions) => ({ clientId: "c", channelId: "a", pro
 const reload = () => {
   draftsStore.setState({}, true);
   plansStore.setState({}, true);
+  wishesStore.setState({}, true);
 };
 
 beforeEach(() => {
@@ -35,4 +37,19 @@ it("an unsent prompt comes back as it was to be sent, or what is lost is said", 
   takeBack(letter({ delay_seconds: 1800 }));
   expect(plan()).toBe(true); // of what is in the box already
   expect(viewStore.getState().toast?.text).toContain("after 30 m.");
+});
+
+it("a prompt's own model, effort and conversation stay with its text, and come back with an unsent one", () => {
+  const wish = (id = "a") => wishIn(wishesStore.getState(), id);
+  setWish("a", { model: "opus" });
+  setWish("a", { fresh: true });
+  reload();
+  expect([wish(), wish("b")]).toEqual([{ model: "opus", effort: "", fresh: true }, NO_WISH]);
+  setWish("a", NO_WISH);
+  reload();
+  expect([wish(), kept.get("loop.wish.a")]).toEqual([NO_WISH, undefined]);
+  takeBack(letter({ model: "haiku", effort: "max", session: { mode: "fresh" } }));
+  expect(wish()).toEqual({ model: "haiku", effort: "max", fresh: true });
+  takeBack(letter({}));
+  expect(wish().model).toBe("haiku"); // of what is in the box already
 });

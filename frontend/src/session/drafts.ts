@@ -1,9 +1,11 @@
-// Drafts: text that was typed but not sent, and whether it is to be planned first, for each channel. They survive a reload.
+// Drafts: text that was typed but not sent, and how it is to be sent, for each channel. They survive a reload.
 import type { ChannelID } from "../api/types";
 import { duration } from "../model/format";
 import type { Letter } from "../model/outbox";
 import { MOST_PICTURES, picturesStore } from "../model/pictures";
 import { draftsStore, plansStore, toast } from "../model/stores";
+import type { Wish } from "../model/wish";
+import { parseWish, wishesStore, wishText, withOptions } from "../model/wish";
 import { loadChoice, saveChoice } from "../shell/memory";
 import { picturesOf, setPictures } from "./pictures";
 
@@ -25,10 +27,22 @@ export function setPlan(id: ChannelID, plan: boolean) {
   saveChoice(`plan.${id}`, plan ? "first" : "");
 }
 
+export function wishIn(all: Record<ChannelID, Wish>, id: ChannelID): Wish {
+  return all[id] ?? parseWish(loadChoice(`wish.${id}`));
+}
+
+/** Changes what the prompt in the box asks for, over what the channel has. */
+export function setWish(id: ChannelID, part: Partial<Wish>) {
+  const wish = { ...wishIn(wishesStore.getState(), id), ...part };
+  wishesStore.setState({ [id]: wish });
+  saveChoice(`wish.${id}`, wishText(wish));
+}
+
 /** Puts an unsent prompt back, before what was typed since. The box has no place for a delay, so its loss is said. */
 export function takeBack({ channelId, prompt, options }: Letter) {
   const typed = draftOf(draftsStore.getState(), channelId);
   setDraft(channelId, typed ? `${prompt}\n\n${typed}` : prompt);
+  if (options) setWish(channelId, withOptions(wishIn(wishesStore.getState(), channelId), options));
   if (options?.plan) setPlan(channelId, true);
   if (options?.attachments) setPictures(channelId, [...options.attachments, ...picturesOf(picturesStore.getState(), channelId)].slice(0, MOST_PICTURES));
   if (options?.delay_seconds) toast(`The prompt was to go out after ${duration(options.delay_seconds * 1000)}. Choose the time again when you send it.`);

@@ -33,6 +33,12 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: keys(MOD, "Enter"), does: "In the prompt box: stop the run and send at once" },
   { keys: "Shift Enter", does: "New line in the prompt box" },
   { keys: keys("Alt", "A"), does: "In the prompt box: attach files; pictures go along as pictures" },
+  { keys: keys("Alt", "P"), does: "In the prompt box: the model" },
+  { keys: keys("Alt", "E"), does: "In the prompt box: the effort" },
+  { keys: keys("Alt", "M"), does: "In the prompt box: plan first, or not" },
+  { keys: keys("Alt", "N"), does: "In the prompt box: begin a new conversation, or not" },
+  { keys: keys("Ctrl", "R"), does: "In the prompt box: search the earlier prompts of this channel" },
+  { keys: "@ /", does: "In the prompt box: name a file; at the start, a command" },
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
 ];
 

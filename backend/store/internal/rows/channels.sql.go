@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -46,6 +46,7 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.Context,
 		&i.AgentID,
 		&i.Choices,
+		&i.Commands,
 	)
 	return i, err
 }
@@ -95,7 +96,7 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 }
 
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -125,6 +126,7 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.Context,
 			&i.AgentID,
 			&i.Choices,
+			&i.Commands,
 		); err != nil {
 			return nil, err
 		}
@@ -181,6 +183,23 @@ type SetChannelChoicesParams struct {
 
 func (q *Queries) SetChannelChoices(ctx context.Context, arg SetChannelChoicesParams) (int64, error) {
 	result, err := q.exec(ctx, q.setChannelChoicesStmt, setChannelChoices, arg.Choices, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setChannelCommands = `-- name: SetChannelCommands :execrows
+UPDATE channels SET commands = ? WHERE id = ?
+`
+
+type SetChannelCommandsParams struct {
+	Commands string
+	ID       string
+}
+
+func (q *Queries) SetChannelCommands(ctx context.Context, arg SetChannelCommandsParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelCommandsStmt, setChannelCommands, arg.Commands, arg.ID)
 	if err != nil {
 		return 0, err
 	}

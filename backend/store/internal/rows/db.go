@@ -177,6 +177,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.runsWithFramesStmt, err = db.PrepareContext(ctx, runsWithFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query RunsWithFrames: %w", err)
 	}
+	if q.sessionAskedStmt, err = db.PrepareContext(ctx, sessionAsked); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionAsked: %w", err)
+	}
 	if q.sessionCostStmt, err = db.PrepareContext(ctx, sessionCost); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCost: %w", err)
 	}
@@ -185,6 +188,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.setChannelChoicesStmt, err = db.PrepareContext(ctx, setChannelChoices); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelChoices: %w", err)
+	}
+	if q.setChannelCommandsStmt, err = db.PrepareContext(ctx, setChannelCommands); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelCommands: %w", err)
 	}
 	if q.setChannelContextStmt, err = db.PrepareContext(ctx, setChannelContext); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelContext: %w", err)
@@ -218,6 +224,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.updateRunStmt, err = db.PrepareContext(ctx, updateRun); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateRun: %w", err)
+	}
+	if q.usualModelStmt, err = db.PrepareContext(ctx, usualModel); err != nil {
+		return nil, fmt.Errorf("error preparing query UsualModel: %w", err)
 	}
 	return &q, nil
 }
@@ -479,6 +488,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing runsWithFramesStmt: %w", cerr)
 		}
 	}
+	if q.sessionAskedStmt != nil {
+		if cerr := q.sessionAskedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionAskedStmt: %w", cerr)
+		}
+	}
 	if q.sessionCostStmt != nil {
 		if cerr := q.sessionCostStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionCostStmt: %w", cerr)
@@ -492,6 +506,11 @@ func (q *Queries) Close() error {
 	if q.setChannelChoicesStmt != nil {
 		if cerr := q.setChannelChoicesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setChannelChoicesStmt: %w", cerr)
+		}
+	}
+	if q.setChannelCommandsStmt != nil {
+		if cerr := q.setChannelCommandsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelCommandsStmt: %w", cerr)
 		}
 	}
 	if q.setChannelContextStmt != nil {
@@ -547,6 +566,11 @@ func (q *Queries) Close() error {
 	if q.updateRunStmt != nil {
 		if cerr := q.updateRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateRunStmt: %w", cerr)
+		}
+	}
+	if q.usualModelStmt != nil {
+		if cerr := q.usualModelStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing usualModelStmt: %w", cerr)
 		}
 	}
 	return err
@@ -639,9 +663,11 @@ type Queries struct {
 	renameChannelStmt      *sql.Stmt
 	resolveQuestionStmt    *sql.Stmt
 	runsWithFramesStmt     *sql.Stmt
+	sessionAskedStmt       *sql.Stmt
 	sessionCostStmt        *sql.Stmt
 	setChannelAgentStmt    *sql.Stmt
 	setChannelChoicesStmt  *sql.Stmt
+	setChannelCommandsStmt *sql.Stmt
 	setChannelContextStmt  *sql.Stmt
 	setChannelSessionsStmt *sql.Stmt
 	setModelRateStmt       *sql.Stmt
@@ -653,6 +679,7 @@ type Queries struct {
 	trimModelRatesStmt     *sql.Stmt
 	updateContainerStmt    *sql.Stmt
 	updateRunStmt          *sql.Stmt
+	usualModelStmt         *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -710,9 +737,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		renameChannelStmt:      q.renameChannelStmt,
 		resolveQuestionStmt:    q.resolveQuestionStmt,
 		runsWithFramesStmt:     q.runsWithFramesStmt,
+		sessionAskedStmt:       q.sessionAskedStmt,
 		sessionCostStmt:        q.sessionCostStmt,
 		setChannelAgentStmt:    q.setChannelAgentStmt,
 		setChannelChoicesStmt:  q.setChannelChoicesStmt,
+		setChannelCommandsStmt: q.setChannelCommandsStmt,
 		setChannelContextStmt:  q.setChannelContextStmt,
 		setChannelSessionsStmt: q.setChannelSessionsStmt,
 		setModelRateStmt:       q.setModelRateStmt,
@@ -724,5 +753,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		trimModelRatesStmt:     q.trimModelRatesStmt,
 		updateContainerStmt:    q.updateContainerStmt,
 		updateRunStmt:          q.updateRunStmt,
+		usualModelStmt:         q.usualModelStmt,
 	}
 }

@@ -36,6 +36,7 @@ type Channel struct {
 	Context         string
 	AgentID         string
 	Choices         string
+	Commands        string
 }
 
 type Container struct {
@@ -125,4 +126,6 @@ type Run struct {
 	CostEstimated int64
 	Unattended    int64
 	Attachments   string
+	Model         string
+	Effort        string
 }

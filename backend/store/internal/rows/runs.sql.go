@@ -125,7 +125,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, er
 }
 
 const getRun = `-- name: GetRun :one
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE id = ?
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments, model, effort FROM runs WHERE id = ?
 `
 
 func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
@@ -160,6 +160,8 @@ func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
 		&i.CostEstimated,
 		&i.Unattended,
 		&i.Attachments,
+		&i.Model,
+		&i.Effort,
 	)
 	return i, err
 }
@@ -182,8 +184,8 @@ func (q *Queries) HoldQueued(ctx context.Context, arg HoldQueuedParams) (int64, 
 }
 
 const insertRun = `-- name: InsertRun :exec
-INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended, attachments)
-VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank, unattended, attachments, model, effort)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertRunParams struct {
@@ -203,6 +205,8 @@ type InsertRunParams struct {
 	QueueRank   int64
 	Unattended  int64
 	Attachments string
+	Model       string
+	Effort      string
 }
 
 func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
@@ -223,12 +227,14 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
 		arg.QueueRank,
 		arg.Unattended,
 		arg.Attachments,
+		arg.Model,
+		arg.Effort,
 	)
 	return err
 }
 
 const latestEnded = `-- name: LatestEnded :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE seq IN (
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments, model, effort FROM runs WHERE seq IN (
     SELECT max(r.seq) FROM runs r WHERE r.state IN ('done', 'failed', 'cancelled', 'interrupted') GROUP BY r.channel_id
 )
 `
@@ -271,6 +277,8 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 			&i.CostEstimated,
 			&i.Unattended,
 			&i.Attachments,
+			&i.Model,
+			&i.Effort,
 		); err != nil {
 			return nil, err
 		}
@@ -286,7 +294,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 }
 
 const listActive = `-- name: ListActive :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments, model, effort FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
 `
 
 func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
@@ -327,6 +335,8 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 			&i.CostEstimated,
 			&i.Unattended,
 			&i.Attachments,
+			&i.Model,
+			&i.Effort,
 		); err != nil {
 			return nil, err
 		}
@@ -374,7 +384,7 @@ func (q *Queries) ListModelRates(ctx context.Context) ([]ModelRate, error) {
 }
 
 const listQueue = `-- name: ListQueue :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments, model, effort FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
 `
 
 func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error) {
@@ -415,6 +425,8 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 			&i.CostEstimated,
 			&i.Unattended,
 			&i.Attachments,
+			&i.Model,
+			&i.Effort,
 		); err != nil {
 			return nil, err
 		}
@@ -430,7 +442,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments FROM runs
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated, unattended, attachments, model, effort FROM runs
 WHERE (CAST(?1 AS TEXT) = '' OR channel_id = CAST(?1 AS TEXT))
   AND (CAST(?2 AS TEXT) = '' OR instr(CAST(?2 AS TEXT), ' ' || state || ' ') > 0)
 ORDER BY seq DESC LIMIT ?3
@@ -480,6 +492,8 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.CostEstimated,
 			&i.Unattended,
 			&i.Attachments,
+			&i.Model,
+			&i.Effort,
 		); err != nil {
 			return nil, err
 		}
@@ -547,16 +561,19 @@ func (q *Queries) PromoteQueued(ctx context.Context, arg PromoteQueuedParams) (i
 }
 
 const promptHistory = `-- name: PromptHistory :many
-SELECT prompt FROM runs WHERE channel_id = ? GROUP BY prompt ORDER BY max(seq) DESC LIMIT ?
+SELECT prompt FROM runs
+WHERE channel_id = ?1 AND instr(lower(prompt), lower(CAST(?2 AS TEXT))) > 0
+GROUP BY prompt ORDER BY max(seq) DESC LIMIT ?3
 `
 
 type PromptHistoryParams struct {
 	ChannelID string
-	Limit     int64
+	Query     string
+	MaxRows   int64
 }
 
 func (q *Queries) PromptHistory(ctx context.Context, arg PromptHistoryParams) ([]string, error) {
-	rows, err := q.query(ctx, q.promptHistoryStmt, promptHistory, arg.ChannelID, arg.Limit)
+	rows, err := q.query(ctx, q.promptHistoryStmt, promptHistory, arg.ChannelID, arg.Query, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -610,6 +627,17 @@ func (q *Queries) RebaseQueued(ctx context.Context, arg RebaseQueuedParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const sessionAsked = `-- name: SessionAsked :one
+SELECT model FROM runs WHERE json_extract(outcome, '$.session_id') = CAST(?1 AS TEXT) ORDER BY seq DESC LIMIT 1
+`
+
+func (q *Queries) SessionAsked(ctx context.Context, session string) (string, error) {
+	row := q.queryRow(ctx, q.sessionAskedStmt, sessionAsked, session)
+	var model string
+	err := row.Scan(&model)
+	return model, err
 }
 
 const sessionCost = `-- name: SessionCost :one
@@ -708,4 +736,17 @@ func (q *Queries) UpdateRun(ctx context.Context, arg UpdateRunParams) (int64, er
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const usualModel = `-- name: UsualModel :one
+SELECT CAST(json_extract(outcome, '$.model') AS TEXT) FROM runs
+WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.model') <> ''
+ORDER BY seq DESC LIMIT 1
+`
+
+func (q *Queries) UsualModel(ctx context.Context, channelID string) (string, error) {
+	row := q.queryRow(ctx, q.usualModelStmt, usualModel, channelID)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
 }

@@ -1,3 +1,4 @@
+import { fileOpened } from "../../model/recents";
 import { useEffect, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { ChannelID, Failure, FileContent } from "../../api/types";
@@ -27,6 +28,7 @@ export function usePreview(channelId: ChannelID, file: string, times: number) {
     const { files } = session().api;
     const look = async () => {
       let content = await files.read(channelId, path, LOOK_BYTES);
+      fileOpened(channelId, content.path, Date.now());
       let preview = seen(content);
       if (preview.kind === "part" && !over) {
         content = await files.read(channelId, path, PICTURE_BYTES);

@@ -55,17 +55,6 @@ export function Palette() {
           {files.length === 0 && <Command.Empty>Nothing by that name.</Command.Empty>}
           {link && <Item icon={<Film size={14} aria-hidden />} value={query} name={`Play the run back from ${clockWords(link.at)}`} onSelect={run(() => followRunLink(link))} />}
           {rowLink && <Item icon={<CornerDownRight size={14} aria-hidden />} value={query} name={`Go to the item of ${clock(rowLink.at)}`} onSelect={run(() => void followRowLink(rowLink))} />}
-          {files.length > 0 && (
-            <Command.Group heading="Files of the container" forceMount>
-              {files.map((f) => (
-                <Command.Item key={f.path} value={`file ${f.path}`} forceMount onSelect={run(() => void openFile(selected, { path: f.path, line: 0 }))}>
-                  <FileText size={14} aria-hidden />
-                  <span>{visible(nameOf(f.path))}</span>
-                  <span className="palette-dir mono ellipsis">{visible(f.path.slice(0, -nameOf(f.path).length).replace(/\/$/, ""))}</span>
-                </Command.Item>
-              ))}
-            </Command.Group>
-          )}
           {channels.length > 0 && (
             <Command.Group heading="Channels">
               {channels.map((c) => (
@@ -111,7 +100,7 @@ export function Palette() {
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
             <Item icon={quiet ? <Bell size={14} aria-hidden /> : <BellOff size={14} aria-hidden />} name={quiet ? "Notifications: show them again" : "Notifications: do not disturb"} onSelect={run(() => void setDoNotDisturb(!quiet))} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
-            {query.trim().length > 1 && !link && !rowLink && <Item icon={<TextSearch size={14} aria-hidden />} value={`find ${query}`} name={`Find “${visible(query.trim().slice(0, 40))}” in all that was said and done`} onSelect={run(() => openFind(query.trim()))} />}
+            {query.trim().length > 1 && !link && !rowLink && <Item icon={<TextSearch size={14} aria-hidden />} value={`find ${query}`} name="Find these words in all that was said and done" onSelect={run(() => openFind(query.trim()))} />}
             {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
           </Command.Group>
           <Command.Group heading="Look">
@@ -120,6 +109,17 @@ export function Palette() {
             <Item icon={<SunMoon size={14} aria-hidden />} name="Theme: like the system" onSelect={run(() => void setTheme("system"))} />
             <Item icon={<Contrast size={14} aria-hidden />} name={contrast === "more" ? "Contrast: like the system" : "Contrast: more"} onSelect={run(() => setContrast(contrast === "more" ? "" : "more"))} />
           </Command.Group>
+          {files.length > 0 && (
+            <Command.Group heading="Files of the container" forceMount>
+              {files.map((f) => (
+                <Command.Item key={f.path} value={`file ${f.path}`} forceMount onSelect={run(() => void openFile(selected, { path: f.path, line: 0 }))}>
+                  <FileText size={14} aria-hidden />
+                  <span>{visible(nameOf(f.path))}</span>
+                  <span className="palette-dir mono ellipsis">{visible(f.path.slice(0, -nameOf(f.path).length).replace(/\/$/, ""))}</span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
         </Command.List>
       </Command>
     </ModalFrame>

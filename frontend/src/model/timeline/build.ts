@@ -5,6 +5,7 @@ import { saysWhatItChanges, withFiles } from "./changedfiles";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import { decided } from "./decided";
 import { held, heldBy } from "./held";
+import { ownWords } from "../models";
 import { notice } from "./notice";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { drives, isTerminal, newRun } from "./items";
@@ -130,10 +131,9 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const content = text(m.content);
   if (!m.is_bot) {
     const run = touch(b, runId, at);
-    run.promptAt = at;
-    run.lastAt = at;
+    Object.assign(run, { promptAt: at, lastAt: at, ownModel: text(m.model) !== "" });
     const pictures = Array.isArray(m.attachments) ? m.attachments : [];
-    b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author, ...(pictures.length > 0 ? { pictures, channelId: ev.channel_id } : {}) });
+    b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author, own: ownWords(text(m.model), text(m.effort)), ...(pictures.length > 0 ? { pictures, channelId: ev.channel_id } : {}) });
     return;
   }
   const key = settle(b, runId, text(m.msg_id), "text", content);

@@ -3,7 +3,7 @@ import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, 
 
 type Base = { key: string; at: number; runId: RunID };
 
-export type PromptItem = Base & { kind: "prompt"; text: string; author: string; pictures?: Attachment[]; channelId?: ChannelID };
+export type PromptItem = Base & { kind: "prompt"; text: string; author: string; own?: string; pictures?: Attachment[]; channelId?: ChannelID };
 export type TextItem = Base & { kind: "text"; text: string; live: boolean; cut: boolean; took: number; author: string; uuid: string };
 export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; cut: boolean; took: number };
 export type ToolItem = Base & {
@@ -54,6 +54,7 @@ export type RunInfo = {
   endedAt: number; // 0 while it goes on
   ready: boolean; // the agent has shown a first sign of life
   model: string;
+  ownModel: boolean; // its prompt had one of its own
   activity: string; // the present activity in words
   tasks: TaskInfo[];
   waiting: boolean; // the agent's turn is over, and the run goes on only for its tasks
@@ -77,7 +78,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at, files: [], commands: false };
+  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", ownModel: false, activity: "", tasks: [], waiting: false, lastAt: at, files: [], commands: false };
 }
 
 /** Whether a row says that the person drives the browser, who still does. */

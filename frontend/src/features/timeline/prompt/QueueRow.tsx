@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, CircleHelp, Clock3, CornerLeftUp, Hourglass, Pencil
 import type { HTMLAttributes, KeyboardEvent } from "react";
 import { useEffect, useRef, useState } from "react";
 import type { Run, Wait } from "../../../api/types";
+import { ownWords } from "../../../model/models";
 import { countOf } from "../../../model/pictures";
 import { oneLine } from "../../../model/text";
 import { waitWords } from "../../../model/waits";
@@ -42,6 +43,8 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
       <span className="queue-word tnum">{waitWords(why, now)}</span>
       <span className="queue-text ellipsis" title={run.prompt}>
         {run.plan && <span className="queue-word">plans first: </span>}
+        {run.session?.mode === "fresh" && <span className="queue-word">new conversation: </span>}
+        {(run.model || run.effort) && <span className="queue-word">with <SafeText text={ownWords(run.model, run.effort)} />: </span>}
         {run.trigger === "agent" && <span className="queue-word">from an agent: </span>}
         {run.trigger === "continue" && <span className="queue-word">goes on by itself: </span>}
         {run.attachments && run.attachments.length > 0 && <span className="queue-word">with {countOf(run.attachments)}: </span>}

@@ -3,7 +3,10 @@ import { useEffect, useId, useState } from "react";
 import type { FileMatch, FileMatches } from "../../../api/contract.gen";
 import { toFailure } from "../../../api/failure";
 import type { ChannelID, Failure } from "../../../api/types";
-import { mentionAt, withMention } from "../../../model/mention";
+import { linesOf, mentionAt, withMention } from "../../../model/mention";
+import type { Recent } from "../../../model/recents";
+import { openedStore, recentFiles } from "../../../model/recents";
+import { frameStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { session } from "../../../session/session";
 
 const MOST = 20;
@@ -14,12 +17,20 @@ interface Found extends FileMatches {
 
 export interface Mention {
   id: string; // of the list; an option's has its number behind it
+  from: number; // of the @
   query: string;
   found: Found | null; // null: not yet
+  recent: Recent[];
   fault: string;
   active: number;
   choose(i: number, enter?: boolean): void;
   point(i: number): void;
+}
+
+/** The recent files of a channel, read when a list of files opens. */
+function recentsOf(id: ChannelID): Recent[] {
+  const dir = frameStore.getState().channels.find((c) => c.channel_id === id)?.dir ?? "";
+  return recentFiles(timelineOf(timelinesStore.getState(), id).built, openedStore.getState()[id] ?? [], dir, Date.now());
 }
 
 const sentence = (f: Failure) => `${f.cause} ${f.remedy}`;
@@ -36,7 +47,10 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
   const [active, setActive] = useState(0);
   const typed = caret < 0 ? null : mentionAt(text, caret);
   const open = typed !== null && typed.from !== left;
-  const query = open ? typed.query : null;
+  const { query: letters, lines } = linesOf(open ? typed.query : "");
+  const query = open ? letters : null;
+  const [recent, setRecent] = useState<Recent[]>([]);
+  useEffect(() => (open ? setRecent(recentsOf(channelId)) : undefined), [channelId, open]);
 
   useEffect(() => {
     if (query === null) {
@@ -52,14 +66,16 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
       setFault(why);
       setActive(0);
     };
-    session().api.files.find(channelId, query, MOST).then((f) => answer({ ...f, files: f.files ?? [] }, ""), (e: unknown) => answer(null, sentence(toFailure(e))));
+    const first = recentsOf(channelId).map((r) => r.path);
+    session().api.files.find(channelId, query, MOST, first).then((f) => answer({ ...f, files: f.files ?? [] }, ""), (e: unknown) => answer(null, sentence(toFailure(e))));
     return () => { current = false; };
   }, [channelId, query]);
 
   function choose(i: number, enter = false) {
     const path = found?.files[i]?.path;
     if (!typed || path === undefined) return;
-    const next = withMention(text, typed, caret, path, enter && path.endsWith("/"));
+    const folder = path.endsWith("/");
+    const next = withMention(text, typed, caret, path, enter && folder, folder ? "" : lines);
     change(next.text);
     setCaret(next.caret);
     requestAnimationFrame(() => {
@@ -83,8 +99,8 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
     else if (e.key === "ArrowDown") setActive((active + 1) % count);
     else if (e.key === "ArrowUp") setActive((active + count - 1) % count);
     else if (e.key === "Enter" || e.key === "Tab") {
-      if (asked === typed.query) choose(active, e.key === "Tab");
-      else setWish({ query: typed.query, enter: e.key === "Tab" }); // the list is of an earlier letter
+      if (asked === letters) choose(active, e.key === "Tab");
+      else setWish({ query: letters, enter: e.key === "Tab" }); // the list is of an earlier letter
     }
     else return false;
     e.preventDefault();
@@ -99,6 +115,6 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
     if (at < 0 || mentionAt(el?.value ?? "", at)?.from !== left) setLeft(-1);
   }
 
-  const mention: Mention | null = open ? { id, query: typed.query, found, fault, active, choose, point: setActive } : null;
-  return { mention, onKey, look, leave: () => setCaret(-1) };
+  const mention: Mention | null = open ? { id, from: typed.from, query: letters, found, recent, fault, active, choose, point: setActive } : null;
+  return { mention, onKey, look, leave: () => setCaret(-1), caret };
 }

@@ -13,6 +13,7 @@ export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
           <SafeText text={item.text} />
         </p>
       </div>
+      {item.own && <p className="prompt-own">with <SafeText text={item.own} /></p>}
       {item.pictures && <Pictures channelId={item.channelId ?? ""} pictures={item.pictures} />}
       {long && (
         <button type="button" className="link small" aria-expanded={open} onClick={() => onToggle(item.key)}>
