@@ -38,6 +38,17 @@ type Channel struct {
 	Choices         string
 }
 
+type Checkpoint struct {
+	ID        string
+	ChannelID string
+	RunID     string
+	Kind      string
+	Tree      string
+	At        int64
+	Note      string
+	Data      string
+}
+
 type Container struct {
 	Key         string
 	Name        string
