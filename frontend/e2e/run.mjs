@@ -25,6 +25,7 @@ import "./prompt-files.mjs";
 import "./mention.mjs";
 import "./axe.mjs";
 import "./footage.mjs";
+import "./rewind.mjs";
 import "./browser-pane.mjs";
 import "./browser-tools.mjs";
 import "./terminal-keys.mjs";

@@ -19,6 +19,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "j k", does: "Next or previous item in the timeline" },
   { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
   { keys: "c", does: "Copy the item" },
+  { keys: "b", does: "Back to before the prompt" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
   { keys: "F8", does: "Next call, question or channel that waits for you; with Shift the one before" },
   { keys: "Esc", does: "In the card of a held call: deny it once. Enter alone never answers" },
