@@ -29,6 +29,7 @@ export class Rewinds {
         { path: "internal/auth/reset_test.go", back: "removed", added: 0, removed: 34, bytes: 0 },
         { path: "docs/old-limits.md", back: "comes", added: 18, removed: 0, bytes: 18 },
       ],
+      // oxlint-disable-next-line unicorn/no-thenable -- the field's name in Loop's answer
       talk: { fresh: false, prompts: 2, turns: 23, took_ms: 41 * 60_000, cost_usd: 0.54, leaves: [run], context: { used_tokens: 122_000, window_tokens: 200_000 }, then: { used_tokens: 82_000, window_tokens: 200_000 } },
       ...this.more,
     };

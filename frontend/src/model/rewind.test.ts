@@ -14,7 +14,7 @@ const run = (r: string) => [
 const went = (name: string, to: string, more: Partial<Rewind> = {}, type = "rewind.went") =>
   ev(type, to, { id: name, run_id: to, prompt: "p", prompt_ms: 1, what: "both", state: "done", files: 2, leaves: [to], ...more });
 const items = (...events: LoopEvent[]): Item[] => fold(emptyBuilt, events).items;
-const shown = (list: Item[], open: string[] = []) => withoutLeft(list, (k) => open.includes(k)).items.map((it) => (it.kind === "rewound" ? it.key : `${it.kind} ${it.runId}`));
+const shown = (list: Item[], open: string[] = []) => withoutLeft(list, (k) => open.includes(k)).items.map((row) => (row.kind === "rewound" ? row.key : `${row.kind} ${row.runId}`));
 
 it("folds what left behind the row that says so", () => {
   const list = items(...run("1"), ...run("2"), ...run("3"), went("w", "2"));
@@ -43,7 +43,7 @@ it("knows what would leave, and what can be undone", () => {
   expect(leavingRows(list, "9").size).toBe(0);
   expect(lastPrompt(list)).toBe("2");
   const after = items(...run("1"), went("w", "1"), ...run("2"));
-  const row = after.find((it): it is RewoundItem => it.kind === "rewound");
+  const row = after.find((x): x is RewoundItem => x.kind === "rewound");
   expect(row && undoable(after, row)).toBe(false);
   expect(row && undoable(after.slice(0, 5), row)).toBe(true);
 });
