@@ -106,11 +106,13 @@ func (s *Service) keepNow(ctx context.Context, run core.Run, ch core.Channel, c 
 		return reason(err)
 	}
 	defer leave()
+	quiet := false
 	if c.Note == "" {
 		t, err := s.take(ctx, p, ch, run)
 		if err == nil {
 			c.Tree, err = t.hash.String(), t.Root.Close()
 		}
+		quiet = errors.Is(err, errReadOnly) // nobody misses what no agent can change
 		if err != nil {
 			c.Note = reason(err)
 			s.o.Log.Debug("take a checkpoint", "run", run.ID, "error", err)
@@ -129,6 +131,9 @@ func (s *Service) keepNow(ctx context.Context, run core.Run, ch core.Channel, c 
 	if _, err := s.o.Rows.PutCheckpoint(ctx, c, nil); err != nil {
 		s.o.Log.Warn("store a checkpoint", "run", run.ID, "error", err)
 		return "The checkpoint could not be stored."
+	}
+	if quiet {
+		return ""
 	}
 	return c.Note
 }
