@@ -26,6 +26,7 @@ import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox 
 import { AnswerFirst } from "./AnswerFirst";
 import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
+import { ComingBack } from "./ComingBack";
 import { HeldCalls } from "./HeldCalls";
 import { MentionList } from "./MentionList";
 import { QueueList } from "./QueueList";
@@ -156,6 +157,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <References channelId={channelId} text={text} onRemove={(words) => { change(withoutReference(text, words)); box.current?.focus(); }} />
         <Pictures channelId={channelId} pictures={pictures} onRemove={(id) => { removePicture(channelId, id); box.current?.focus(); }} />
+        <ComingBack channelId={channelId} />
         <textarea
           ref={box}
           data-prompt
