@@ -53,6 +53,8 @@ const (
 	EventGateRules        EventType = "gate.rules"    // no payload: a rule has changed, of a project or of all; not stored
 	EventFrameKept        EventType = "browser.frame" // no payload: a picture of a run's browser was kept; not stored
 	EventBrowserHeld      EventType = "browser.held"  // BrowserHeld; not stored
+	EventRewindWent       EventType = "rewind.went"   // Rewind; stored
+	EventRewindUndone     EventType = "rewind.undone" // Rewind; stored
 	// EventReset tells one page that it has missed events and must take a new
 	// snapshot; its Seq is the number after which the stream goes on.
 	EventReset EventType = "reset"

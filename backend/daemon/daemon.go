@@ -49,6 +49,7 @@ import (
 	"loop/backend/provision"
 	"loop/backend/recordings"
 	"loop/backend/registry"
+	"loop/backend/rewind"
 	"loop/backend/rulebook"
 	"loop/backend/runexport"
 	"loop/backend/runner"
@@ -101,6 +102,8 @@ type Daemon struct {
 	runner     *runner.Service
 	eager      *eagerstart.Service
 	pictures   attachments.Files
+	files      *filebridge.Service
+	rewind     *rewind.Service
 	inventory  *inventory.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
@@ -144,6 +147,7 @@ type bound struct {
 	gateLog    *bind.GateLog
 	gateRules  *bind.GateRules
 	footage    *bind.Footage
+	rewind     *bind.Rewind
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -269,7 +273,8 @@ func (d *Daemon) assembleRuns() {
 	})
 	d.decisions = rulebook.Decisions{Log: audit, Policies: supervised, Channels: d.store, Rules: &rulebook.Book{
 		Policies: supervised, Answers: answers, Global: d.config.Current, Tree: d.store.Channels, Hits: d.ruleHits,
-		Spec: d.shellSpec, Recent: rulebook.RecentIn(audit), Publish: d.bus.Publish, Now: time.Now,
+		Spec:   func(ctx context.Context, ch core.Channel) (core.Spec, error) { return d.provision.ShellSpec(ctx, ch) },
+		Recent: rulebook.RecentIn(audit), Publish: d.bus.Publish, Now: time.Now,
 	}}
 	wanted := func(g config.AgentGate) {
 		d.gate.Enable(g.Enabled)
@@ -296,13 +301,20 @@ func (d *Daemon) assembleRuns() {
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
 	d.pictures = attachments.Files{Home: d.home, Channels: d.store}
 	kept := transcripts(d.home, d.settings.States)
+	d.files = filebridge.New(filebridge.Options{
+		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
+	})
+	d.rewind = rewind.New(rewind.Options{
+		Home: d.home, Rows: d.store, Runs: d.store, Folders: d.files, Sessions: kept, Publish: d.bus.Publish, Now: time.Now, Log: d.log,
+	})
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: places, Links: places, Spools: spools.Folders{Home: d.home},
 		Provision: d.provision,
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
 		Sessions:  kept.Resumable, Stamp: kept.Stamp, Attachments: d.pictures, Publish: d.bus.Publish, Log: d.log,
-		Gate: runGate{d.gate, supervised},
+		Gate: runGate{d.gate, supervised}, Checkpoints: d.rewind,
 	}, runner.Options{Now: time.Now, AfterRun: 2 * time.Minute})
+	d.rewind.Follow(d.runner)
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.eager = eagerstart.New(eagerstart.Options{
 		Provision: d.provision, Channels: d.store, Containers: d.containers, Links: d.links, Agents: d.runner,
@@ -357,9 +369,6 @@ func (d *Daemon) assembleBound() {
 	copies := workspace.New(workspace.Options{
 		Channels: d.store, Provision: d.provision, Copies: d.copies, Trash: d.copies, Containers: d.containers, Recreate: d.eager.Recreate,
 	})
-	files := filebridge.New(filebridge.Options{
-		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
-	})
 	previews := preview{d.store, d.provision, d.gate}
 	d.inventory = inventory.New(inventory.Options{
 		Containers: d.containers, Engine: d.engine, Channels: d.store, Explainer: previews, Links: d.links, Machine: d.health.Status,
@@ -372,15 +381,16 @@ func (d *Daemon) assembleBound() {
 		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
 		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
-		files:      &bind.Files{Ctx: d.ctx, Service: files, Finder: files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, files)},
+		files:      &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files)},
 		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
+		rewind:     &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
 		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
-		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: files, Files: files, OS: runtime.GOOS,
+		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: d.files, Files: d.files, OS: runtime.GOOS,
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} }},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images, Browsers: d.chromes,
@@ -413,7 +423,7 @@ func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Footage": d.bound.footage,
 		"Terminals": d.bound.terminals, "Containers": d.bound.containers, "Workspaces": d.bound.workspaces, "Files": d.bound.files,
-		"Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
+		"Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules, "Rewind": d.bound.rewind,
 	}
 }
 
@@ -422,7 +432,7 @@ func (d *Daemon) services() map[string]any {
 func (d *Daemon) Bound() []any {
 	return []any{
 		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog,
-		d.bound.gateRules, d.bound.footage, d.bound.containers, d.bound.workspaces, d.bound.files,
+		d.bound.gateRules, d.bound.footage, d.bound.containers, d.bound.workspaces, d.bound.files, d.bound.rewind,
 	}
 }
 
@@ -444,6 +454,7 @@ func (d *Daemon) Start() error {
 	d.background("rules of running programs", func(ctx context.Context) error {
 		return rulebook.Follow(ctx, d.bus, d.links.RulesChanged)
 	})
+	d.background("checkpoints", d.rewind.Run)
 	d.background("runner", d.runner.Run)
 	d.background("containers of prompts", d.eager.Run)
 	d.background("watched containers", d.inventory.Run)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -38,16 +37,4 @@ func (p preview) resolve(ctx context.Context, id core.ChannelID, w provision.Wan
 func (p preview) Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error) {
 	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces(), Shared: true, OnHost: true})
 	return r.Why, err
-}
-
-// specWait bounds the look at the engine for a list of rules.
-const specWait = 2 * time.Second
-
-// shellSpec is the container that a channel's next terminal would have: a run's has its
-// files in the same places.
-func (d *Daemon) shellSpec(ctx context.Context, ch core.Channel) (core.Spec, error) {
-	ctx, cancel := context.WithTimeout(ctx, specWait)
-	defer cancel()
-	r, err := d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell, Shared: true})
-	return r.Spec, err
 }

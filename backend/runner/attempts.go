@@ -192,7 +192,11 @@ func (w *work) takeUp(ctx context.Context) error {
 		return err
 	}
 	defer w.leaveSpare(ctx)
+	kept := w.keepFiles(ctx)
 	if err := w.reach(ctx, linked); err != nil {
+		return err
+	}
+	if err := kept(); err != nil {
 		return err
 	}
 	if err := w.step(ctx, stepAgent); err != nil {

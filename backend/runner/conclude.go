@@ -43,6 +43,7 @@ func (w *work) conclude(ctx context.Context, e ending) {
 		return
 	}
 	w.s.p.Publish(append(evs, w.s.queueEvent(w.run))...)
+	defer w.keepFilesAfter(ctx)
 	if w.nextSet || w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
 		if ch, err := w.s.p.Store.Channel(context.WithoutCancel(ctx), w.run.ChannelID); err == nil {
 			w.s.p.Publish(w.event(core.EventChannelUpdated, ch))

@@ -80,6 +80,9 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan stru
 // run is registered before inOrder lets anybody else in.
 func (s *Service) claim(ctx context.Context, ch core.ChannelID) (*work, error) {
 	defer s.inOrder()()
+	if s.isQuiet(ch) {
+		return nil, nil
+	}
 	run, ok, err := s.p.Store.ClaimNext(ctx, ch)
 	if err != nil || !ok {
 		return nil, err

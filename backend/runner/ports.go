@@ -260,10 +260,12 @@ type Ports struct {
 	Attachments Attachments // nil: there are none
 	// Stamp changes with the files that the CLI reads at its start: the conversation that it
 	// takes up, settings, commands. nil: nobody looks.
-	Stamp   func(ch core.Channel, workDir string, session core.SessionID) string
-	Gate    Gate // nil: programs are not supervised
-	Publish func(...core.Event)
-	Log     *slog.Logger
+	Stamp func(ch core.Channel, workDir string, session core.SessionID) string
+	Gate  Gate // nil: programs are not supervised
+	// Checkpoints may be nil: nobody keeps files.
+	Checkpoints Checkpoints
+	Publish     func(...core.Event)
+	Log         *slog.Logger
 }
 
 // Options bound the runner's patience. Zero values take the defaults in

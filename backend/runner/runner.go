@@ -45,6 +45,8 @@ type Service struct {
 	spares  map[core.ChannelID]*spare
 
 	startingAhead map[core.ChannelID]*starting
+
+	quiet map[core.ChannelID]bool // nothing of them is claimed
 }
 
 // New makes the service.
@@ -59,7 +61,7 @@ func New(p Ports, o Options) *Service {
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
-		spares: map[core.ChannelID]*spare{}, startingAhead: map[core.ChannelID]*starting{},
+		spares: map[core.ChannelID]*spare{}, startingAhead: map[core.ChannelID]*starting{}, quiet: map[core.ChannelID]bool{},
 	}
 }
 

@@ -225,3 +225,33 @@ func TestMessagesAfterCompacting(t *testing.T) {
 		t.Errorf("a message before the compaction can be forked at after all: %+v", a)
 	}
 }
+
+// TestCut: the CLI takes up a session that was cut before a prompt, also before one after
+// which the conversation was compacted.
+func TestCut(t *testing.T) {
+	c := newClaude(t)
+	ch, dir := core.Channel{ID: "c", Dir: ""}, c.dir("p")
+	ch.Dir = dir
+	one := c.say(ch, dir, "One")
+	id := core.SessionID(one.SessionID)
+	length, known := c.s.Length(ch, id)
+	if !known || length == 0 {
+		t.Fatalf("%d %v", length, known)
+	}
+	if same, err := c.s.Cut(t.Context(), ch, id, length); err != nil || same != id {
+		t.Errorf("nothing to cut: %s %v", same, err)
+	}
+	c.say(ch, dir, "Two", "--resume", string(id))
+	c.say(ch, dir, "/compact", "--resume", string(id))
+	cut, err := c.s.Cut(t.Context(), ch, id, length)
+	if err != nil || cut == id {
+		t.Fatalf("%s %v", cut, err)
+	}
+	a := c.say(ch, dir, "Three", "--resume", string(cut))
+	if a.IsError || a.SessionID != string(cut) || !strings.Contains(a.Result, "Three”, and before that “One”") {
+		t.Errorf("%+v", a)
+	}
+	if m, err := c.s.Messages(t.Context(), ch, cut); err != nil || len(m) != 4 {
+		t.Errorf("%+v %v", m, err)
+	}
+}

@@ -56,6 +56,17 @@ func appends(run core.RunID, from, to int64, evs ...core.Event) func(context.Con
 	}
 }
 
+func checkpoint(id string, r *core.Rewind) func(context.Context, *Store) error {
+	kind := core.CheckpointBefore
+	if r != nil {
+		kind = core.CheckpointKept
+	}
+	return func(ctx context.Context, s *Store) error {
+		_, err := s.PutCheckpoint(ctx, core.Checkpoint{ID: id, ChannelID: "k", RunID: "b", Kind: kind, Tree: "tree", At: epoch, Rewind: r}, nil)
+		return err
+	}
+}
+
 // ends finishes a run as the runner does.
 func ends(id core.RunID, state core.RunState, session core.SessionID) func(context.Context, *Store) error {
 	return func(ctx context.Context, s *Store) error {
@@ -239,6 +250,14 @@ func story() []step {
 			_, err := s.AddEvents(ctx, notice("k", "", "one"), notice("k", "", "two"))
 			return err
 		}, false},
+		{"a checkpoint before a run", 9 * hour, checkpoint("b.before", nil), true},
+		{"a going back that begins", 9 * hour, checkpoint("w", &core.Rewind{ID: "w", State: core.RewindBegun}), true},
+		{"it went back", 9 * hour, func(ctx context.Context, s *Store) error {
+			c := core.Checkpoint{ID: "w", ChannelID: "k", Kind: core.CheckpointKept, At: epoch, Rewind: &core.Rewind{ID: "w", State: core.RewindDone}}
+			_, err := s.PutCheckpoint(ctx, c, &core.TalkChange{Session: "cut", Context: core.Context{Used: 1}}, notice("k", "", "went back"))
+			return err
+		}, false},
+		{"an old checkpoint goes", 9 * hour, func(ctx context.Context, s *Store) error { return s.DropCheckpoints(ctx, []string{"b.before"}) }, true},
 		{"remove channel", 9 * hour, func(ctx context.Context, s *Store) error { return s.RemoveChannel(ctx, "k") }, true},
 	}
 }

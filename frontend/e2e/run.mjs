@@ -28,6 +28,7 @@ import "./mention.mjs";
 import "./composer.mjs";
 import "./axe.mjs";
 import "./footage.mjs";
+import "./rewind.mjs";
 import "./browser-pane.mjs";
 import "./browser-tools.mjs";
 import "./terminal-keys.mjs";

@@ -108,6 +108,8 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventGateStatus:       reflect.TypeFor[core.GateStatus](),
 	core.EventGateRules:        nil, // the page reads the list again, if it shows one
 	core.EventBrowserHeld:      reflect.TypeFor[core.BrowserHeld](),
+	core.EventRewindWent:       reflect.TypeFor[core.Rewind](),
+	core.EventRewindUndone:     reflect.TypeFor[core.Rewind](),
 	core.EventFrameKept:        nil, // the page reads the run's frames again, if it shows them
 	core.EventReset:            nil, // the page reads a new snapshot
 }

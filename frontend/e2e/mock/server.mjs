@@ -16,6 +16,7 @@ import { Terminals } from "./terminals.mjs";
 import { Files } from "./files.mjs";
 import { findIn } from "./find.mjs";
 import { Footage } from "./footage.mjs";
+import { Rewinds } from "./rewind.mjs";
 import { fail, newID, World } from "./world.mjs";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
@@ -147,8 +148,9 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   world.gate = gate;
   play.gate = gate;
   const footage = new Footage(world);
+  const rewinds = new Rewinds(world);
   const files = new Files(world);
-  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls() };
+  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls(), ...rewinds.calls() };
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -242,7 +244,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, browsers, footage, files, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, browsers, footage, rewinds, files, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); },
     up() { state.accept = true; },

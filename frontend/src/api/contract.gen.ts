@@ -154,6 +154,30 @@ export type Attempt = {
 
 export type AttemptKind = "compact" | "compacted" | "latest" | "transient";
 
+export type BackDiff = {
+  patch: string; // unified hunks from now to then
+  own: number[] | null; // lines of now that are the person's, from 1
+  why?: string; // why there is no patch
+};
+
+export type BackFile = {
+  path: string; // below the folder, with slashes
+  back: FileBack;
+  added: number; // lines; -1 with Removed: they were not counted
+  removed: number;
+  bytes: number; // as it would be
+  own_ms?: number; // when the person changed it last; 0: only agents did
+  merges?: boolean;
+  why?: string;
+};
+
+export type BackRequest = {
+  what: RewindWhat;
+  keep: string[] | null;
+  mark: string;
+  stop: boolean;
+};
+
 export type Background = {
   tasks: BackgroundTask[] | null;
   waiting: boolean;
@@ -481,6 +505,8 @@ export type EventType =
   | "gate.rules"
   | "browser.frame"
   | "browser.held"
+  | "rewind.went"
+  | "rewind.undone"
   | "reset";
 
 export type Explanation = {
@@ -505,6 +531,8 @@ export type FieldOrigin = {
   line?: number;
   overrode?: OverriddenSetting;
 };
+
+export type FileBack = "changed" | "removed" | "comes" | "stays";
 
 export type FileChange = {
   path: string;
@@ -1122,6 +1150,43 @@ export type Recording = {
   rows: number;
 };
 
+export type Rewind = {
+  id: string;
+  run_id: RunID; // whose prompt it went back to before
+  prompt: string; // its beginning
+  prompt_ms: number;
+  what: RewindWhat;
+  state: RewindState;
+  files: number; // that changed
+  leaves: RunID[] | null; // runs that left the conversation
+  demo?: boolean;
+  was_session?: SessionID;
+  was_next?: SessionStart;
+  was_context?: ContextFill;
+  session?: SessionID;
+  next?: SessionStart;
+};
+
+export type RewindPreview = {
+  run_id: RunID;
+  prompt: string;
+  prompt_ms: number;
+  mark: string; // of the files as they are; what is done by it is refused once they change
+  files: BackFile[] | null; // by path
+  total: number; // of files, also of those that are too many to be listed
+  no_files: string; // why files cannot go back
+  left: string[] | null; // what is not kept, in sentences
+  head?: string; // the commit that stays checked out
+  live?: RunID; // the run under way, which has to be stopped first
+  kept_for: number; // days
+  folder?: string;
+  talk: TalkBack;
+};
+
+export type RewindState = "begun" | "done" | "broken" | "undone";
+
+export type RewindWhat = "files" | "conversation" | "both";
+
 export type RuleMatch = {
   at: string;
   what: string;
@@ -1345,6 +1410,18 @@ export type Status = Usage & {
   on_host?: boolean;
 };
 
+export type TalkBack = {
+  why?: string; // why it cannot go back
+  fresh: boolean; // it begins anew
+  prompts: number;
+  turns: number;
+  took_ms: number;
+  cost_usd: number;
+  leaves: RunID[] | null;
+  context?: ContextFill; // how full it is
+  then?: ContextFill; // how full it was
+};
+
 export type TerminalExit = {
   code: number;
   signal?: string;
@@ -1491,6 +1568,11 @@ export type WatchedContainer = ContainerView & {
   samples: ContainerSample[] | null; // oldest first, of ten minutes; never null
 };
 
+export type WentBack = Rewind & {
+  text: string; // the prompt in full, for the box
+  notices: string[] | null;
+};
+
 export type WorkspaceSeed = {
   original: string; // host path
   copy: string; // host path, of Loop's own
@@ -1548,6 +1630,8 @@ export type EventData = {
   "gate.rules": unknown;
   "browser.frame": unknown;
   "browser.held": BrowserHeld;
+  "rewind.went": Rewind;
+  "rewind.undone": Rewind;
   "reset": unknown;
 };
 
@@ -1615,6 +1699,12 @@ export const bound = (call: Call) => ({
     suggestions: (channelID: ChannelID) => call<GateSuggestion[] | null>("GateRules", "Suggestions", channelID),
     try: (req: GateTryRequest) => call<GateTry>("GateRules", "Try", req),
     undo: (channelID: ChannelID, id: string) => call<GateRuleList>("GateRules", "Undo", channelID, id),
+  },
+  rewind: {
+    back: (runID: string, req: BackRequest) => call<WentBack>("Rewind", "Back", runID, req),
+    diff: (runID: string, path: string) => call<BackDiff>("Rewind", "Diff", runID, path),
+    preview: (runID: string) => call<RewindPreview>("Rewind", "Preview", runID),
+    undo: (id: string) => call<WentBack>("Rewind", "Undo", id),
   },
   runs: {
     answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),

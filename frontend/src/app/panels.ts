@@ -7,9 +7,10 @@ import { decisionsPanel } from "../features/decisions/panel";
 import { filesPanel } from "../features/files/panel";
 import { playbackPanel } from "../features/playback/panel";
 import { waitingPanel } from "../features/gate/panel";
+import { rewindPanel } from "../features/rewind/panel";
 import { rulesPanel } from "../features/rules/panel";
 import { workspacePanel } from "../features/workspace/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, filesPanel, workspacePanel, waitingPanel, decisionsPanel, rulesPanel, containersPanel, playbackPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, filesPanel, workspacePanel, waitingPanel, decisionsPanel, rulesPanel, containersPanel, playbackPanel, rewindPanel];

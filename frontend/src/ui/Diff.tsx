@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import { useHighlight } from "./useHighlight";
 import type { Token } from "../code/highlight";
@@ -15,13 +16,13 @@ const COLOURED_LINES = 2000; // of a longer one the words and colours are left o
 const SIGN = { add: "+", del: "−", same: " ", hunk: "" };
 const WORD = { add: "added", del: "removed", same: "", hunk: "" };
 
-type Props = { patch: string; name: string; fold?: boolean; path?: string; numbered?: boolean };
+type Props = { patch: string; name: string; fold?: boolean; path?: string; numbered?: boolean; marked?: ReadonlySet<number>; mark?: ReactNode };
 
 /**
  * A unified diff with numbered lines and the changed words marked. It is not folded where
- * the person must see the whole of it. path: the file, by whose kind the code is coloured.
+ * the person must see the whole of it. marked: old lines that go, which get the mark. path: the file, by whose kind the code is coloured.
  */
-export function Diff({ patch, name, fold = false, path = "", numbered = true }: Props) {
+export function Diff({ patch, name, fold = false, path = "", numbered = true, marked, mark }: Props) {
   const lines = useMemo(() => parsePatch(patch), [patch]);
   const rich = lines.length <= COLOURED_LINES;
   const marks = useMemo(() => (rich ? wordMarks(lines) : new Map<number, Ranges>()), [lines, rich]);
@@ -36,7 +37,7 @@ export function Diff({ patch, name, fold = false, path = "", numbered = true }: 
         <table>
           <tbody>
             {shown.map((l, i) => (
-              <Line key={i} line={l} first={i === 0} numbered={numbered} tokens={tokens(i)} marks={marks.get(i)} />
+              <Line key={i} line={l} first={i === 0} numbered={numbered} tokens={tokens(i)} marks={marks.get(i)} mark={l.kind === "del" && marked?.has(l.oldNo) ? mark : undefined} />
             ))}
           </tbody>
         </table>
@@ -69,9 +70,9 @@ function useColours(lines: PatchLine[], lang: string): (i: number) => Token[] | 
   return (i) => (lines[i]?.kind === "del" ? old : fresh)?.[sides.at[i] ?? -1];
 }
 
-type LineProps = { line: PatchLine; first: boolean; numbered: boolean; tokens: Token[] | undefined; marks: Ranges | undefined };
+type LineProps = { line: PatchLine; first: boolean; numbered: boolean; tokens: Token[] | undefined; marks: Ranges | undefined; mark: ReactNode };
 
-function Line({ line, first, numbered, tokens, marks }: LineProps) {
+function Line({ line, first, numbered, tokens, marks, mark }: LineProps) {
   if (line.kind === "hunk") {
     if (first && !line.text) return null;
     return (
@@ -88,6 +89,7 @@ function Line({ line, first, numbered, tokens, marks }: LineProps) {
         <span className="sr-only">{WORD[line.kind]}</span>
       </td>
       <td className="diff-text">
+        {mark && <span className="diff-mark">{mark}</span>}
         <CodeText text={line.text || " "} tokens={tokens} marks={marks} markedAs="diff-word" />
       </td>
     </tr>

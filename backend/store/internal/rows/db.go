@@ -27,8 +27,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.browserToolUsesStmt, err = db.PrepareContext(ctx, browserToolUses); err != nil {
 		return nil, fmt.Errorf("error preparing query BrowserToolUses: %w", err)
 	}
+	if q.channelsWithCheckpointsStmt, err = db.PrepareContext(ctx, channelsWithCheckpoints); err != nil {
+		return nil, fmt.Errorf("error preparing query ChannelsWithCheckpoints: %w", err)
+	}
 	if q.channelsWithQueueStmt, err = db.PrepareContext(ctx, channelsWithQueue); err != nil {
 		return nil, fmt.Errorf("error preparing query ChannelsWithQueue: %w", err)
+	}
+	if q.checkpointsOfStmt, err = db.PrepareContext(ctx, checkpointsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query CheckpointsOf: %w", err)
 	}
 	if q.costSinceStmt, err = db.PrepareContext(ctx, costSince); err != nil {
 		return nil, fmt.Errorf("error preparing query CostSince: %w", err)
@@ -41,6 +47,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteChannelStmt, err = db.PrepareContext(ctx, deleteChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteChannel: %w", err)
+	}
+	if q.deleteCheckpointStmt, err = db.PrepareContext(ctx, deleteCheckpoint); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteCheckpoint: %w", err)
 	}
 	if q.deleteContainerStmt, err = db.PrepareContext(ctx, deleteContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteContainer: %w", err)
@@ -74,6 +83,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.getChannelStmt, err = db.PrepareContext(ctx, getChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query GetChannel: %w", err)
+	}
+	if q.getCheckpointStmt, err = db.PrepareContext(ctx, getCheckpoint); err != nil {
+		return nil, fmt.Errorf("error preparing query GetCheckpoint: %w", err)
 	}
 	if q.getMetaStmt, err = db.PrepareContext(ctx, getMeta); err != nil {
 		return nil, fmt.Errorf("error preparing query GetMeta: %w", err)
@@ -162,6 +174,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.promptHistoryStmt, err = db.PrepareContext(ctx, promptHistory); err != nil {
 		return nil, fmt.Errorf("error preparing query PromptHistory: %w", err)
 	}
+	if q.putCheckpointStmt, err = db.PrepareContext(ctx, putCheckpoint); err != nil {
+		return nil, fmt.Errorf("error preparing query PutCheckpoint: %w", err)
+	}
 	if q.queueEndsStmt, err = db.PrepareContext(ctx, queueEnds); err != nil {
 		return nil, fmt.Errorf("error preparing query QueueEnds: %w", err)
 	}
@@ -238,9 +253,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing browserToolUsesStmt: %w", cerr)
 		}
 	}
+	if q.channelsWithCheckpointsStmt != nil {
+		if cerr := q.channelsWithCheckpointsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing channelsWithCheckpointsStmt: %w", cerr)
+		}
+	}
 	if q.channelsWithQueueStmt != nil {
 		if cerr := q.channelsWithQueueStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing channelsWithQueueStmt: %w", cerr)
+		}
+	}
+	if q.checkpointsOfStmt != nil {
+		if cerr := q.checkpointsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing checkpointsOfStmt: %w", cerr)
 		}
 	}
 	if q.costSinceStmt != nil {
@@ -261,6 +286,11 @@ func (q *Queries) Close() error {
 	if q.deleteChannelStmt != nil {
 		if cerr := q.deleteChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteChannelStmt: %w", cerr)
+		}
+	}
+	if q.deleteCheckpointStmt != nil {
+		if cerr := q.deleteCheckpointStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteCheckpointStmt: %w", cerr)
 		}
 	}
 	if q.deleteContainerStmt != nil {
@@ -316,6 +346,11 @@ func (q *Queries) Close() error {
 	if q.getChannelStmt != nil {
 		if cerr := q.getChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getChannelStmt: %w", cerr)
+		}
+	}
+	if q.getCheckpointStmt != nil {
+		if cerr := q.getCheckpointStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getCheckpointStmt: %w", cerr)
 		}
 	}
 	if q.getMetaStmt != nil {
@@ -461,6 +496,11 @@ func (q *Queries) Close() error {
 	if q.promptHistoryStmt != nil {
 		if cerr := q.promptHistoryStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing promptHistoryStmt: %w", cerr)
+		}
+	}
+	if q.putCheckpointStmt != nil {
+		if cerr := q.putCheckpointStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putCheckpointStmt: %w", cerr)
 		}
 	}
 	if q.queueEndsStmt != nil {
@@ -610,149 +650,159 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                     DBTX
-	tx                     *sql.Tx
-	browserToolUsesStmt    *sql.Stmt
-	channelsWithQueueStmt  *sql.Stmt
-	costSinceStmt          *sql.Stmt
-	countActiveStmt        *sql.Stmt
-	countOpenQuestionsStmt *sql.Stmt
-	deleteChannelStmt      *sql.Stmt
-	deleteContainerStmt    *sql.Stmt
-	deleteFramesOfRunStmt  *sql.Stmt
-	deleteLeaseStmt        *sql.Stmt
-	editQueuedStmt         *sql.Stmt
-	eventsOfRunStmt        *sql.Stmt
-	findSaidStmt           *sql.Stmt
-	finishRunStmt          *sql.Stmt
-	frameFileStmt          *sql.Stmt
-	framesOfRunStmt        *sql.Stmt
-	gateEventsStmt         *sql.Stmt
-	getChannelStmt         *sql.Stmt
-	getMetaStmt            *sql.Stmt
-	getQuestionStmt        *sql.Stmt
-	getRunStmt             *sql.Stmt
-	holdQueuedStmt         *sql.Stmt
-	insertChannelStmt      *sql.Stmt
-	insertContainerStmt    *sql.Stmt
-	insertEventStmt        *sql.Stmt
-	insertFrameStmt        *sql.Stmt
-	insertLeaseStmt        *sql.Stmt
-	insertMetaIfAbsentStmt *sql.Stmt
-	insertQuestionStmt     *sql.Stmt
-	insertRunStmt          *sql.Stmt
-	lastEventIDsStmt       *sql.Stmt
-	latestEndedStmt        *sql.Stmt
-	leaveOutFrameStmt      *sql.Stmt
-	leaveOutPictureStmt    *sql.Stmt
-	listActiveStmt         *sql.Stmt
-	listChannelsStmt       *sql.Stmt
-	listContainersStmt     *sql.Stmt
-	listLeasesStmt         *sql.Stmt
-	listModelRatesStmt     *sql.Stmt
-	listOpenQuestionsStmt  *sql.Stmt
-	listQueueStmt          *sql.Stmt
-	listRunsStmt           *sql.Stmt
-	markStartingStmt       *sql.Stmt
-	pictureUsesStmt        *sql.Stmt
-	placeQueuedStmt        *sql.Stmt
-	promoteQueuedStmt      *sql.Stmt
-	promptHistoryStmt      *sql.Stmt
-	queueEndsStmt          *sql.Stmt
-	rebaseQueuedStmt       *sql.Stmt
-	renameChannelStmt      *sql.Stmt
-	resolveQuestionStmt    *sql.Stmt
-	runsWithFramesStmt     *sql.Stmt
-	sessionAskedStmt       *sql.Stmt
-	sessionCostStmt        *sql.Stmt
-	setChannelAgentStmt    *sql.Stmt
-	setChannelChoicesStmt  *sql.Stmt
-	setChannelCommandsStmt *sql.Stmt
-	setChannelContextStmt  *sql.Stmt
-	setChannelSessionsStmt *sql.Stmt
-	setModelRateStmt       *sql.Stmt
-	setSpoolOffsetStmt     *sql.Stmt
-	skippedBeforeStmt      *sql.Stmt
-	sumFramesStmt          *sql.Stmt
-	timelineBeforeStmt     *sql.Stmt
-	toolResultTimesStmt    *sql.Stmt
-	trimModelRatesStmt     *sql.Stmt
-	updateContainerStmt    *sql.Stmt
-	updateRunStmt          *sql.Stmt
-	usualModelStmt         *sql.Stmt
+	db                          DBTX
+	tx                          *sql.Tx
+	browserToolUsesStmt         *sql.Stmt
+	channelsWithCheckpointsStmt *sql.Stmt
+	channelsWithQueueStmt       *sql.Stmt
+	checkpointsOfStmt           *sql.Stmt
+	costSinceStmt               *sql.Stmt
+	countActiveStmt             *sql.Stmt
+	countOpenQuestionsStmt      *sql.Stmt
+	deleteChannelStmt           *sql.Stmt
+	deleteCheckpointStmt        *sql.Stmt
+	deleteContainerStmt         *sql.Stmt
+	deleteFramesOfRunStmt       *sql.Stmt
+	deleteLeaseStmt             *sql.Stmt
+	editQueuedStmt              *sql.Stmt
+	eventsOfRunStmt             *sql.Stmt
+	findSaidStmt                *sql.Stmt
+	finishRunStmt               *sql.Stmt
+	frameFileStmt               *sql.Stmt
+	framesOfRunStmt             *sql.Stmt
+	gateEventsStmt              *sql.Stmt
+	getChannelStmt              *sql.Stmt
+	getCheckpointStmt           *sql.Stmt
+	getMetaStmt                 *sql.Stmt
+	getQuestionStmt             *sql.Stmt
+	getRunStmt                  *sql.Stmt
+	holdQueuedStmt              *sql.Stmt
+	insertChannelStmt           *sql.Stmt
+	insertContainerStmt         *sql.Stmt
+	insertEventStmt             *sql.Stmt
+	insertFrameStmt             *sql.Stmt
+	insertLeaseStmt             *sql.Stmt
+	insertMetaIfAbsentStmt      *sql.Stmt
+	insertQuestionStmt          *sql.Stmt
+	insertRunStmt               *sql.Stmt
+	lastEventIDsStmt            *sql.Stmt
+	latestEndedStmt             *sql.Stmt
+	leaveOutFrameStmt           *sql.Stmt
+	leaveOutPictureStmt         *sql.Stmt
+	listActiveStmt              *sql.Stmt
+	listChannelsStmt            *sql.Stmt
+	listContainersStmt          *sql.Stmt
+	listLeasesStmt              *sql.Stmt
+	listModelRatesStmt          *sql.Stmt
+	listOpenQuestionsStmt       *sql.Stmt
+	listQueueStmt               *sql.Stmt
+	listRunsStmt                *sql.Stmt
+	markStartingStmt            *sql.Stmt
+	pictureUsesStmt             *sql.Stmt
+	placeQueuedStmt             *sql.Stmt
+	promoteQueuedStmt           *sql.Stmt
+	promptHistoryStmt           *sql.Stmt
+	putCheckpointStmt           *sql.Stmt
+	queueEndsStmt               *sql.Stmt
+	rebaseQueuedStmt            *sql.Stmt
+	renameChannelStmt           *sql.Stmt
+	resolveQuestionStmt         *sql.Stmt
+	runsWithFramesStmt          *sql.Stmt
+	sessionAskedStmt            *sql.Stmt
+	sessionCostStmt             *sql.Stmt
+	setChannelAgentStmt         *sql.Stmt
+	setChannelChoicesStmt       *sql.Stmt
+	setChannelCommandsStmt      *sql.Stmt
+	setChannelContextStmt       *sql.Stmt
+	setChannelSessionsStmt      *sql.Stmt
+	setModelRateStmt            *sql.Stmt
+	setSpoolOffsetStmt          *sql.Stmt
+	skippedBeforeStmt           *sql.Stmt
+	sumFramesStmt               *sql.Stmt
+	timelineBeforeStmt          *sql.Stmt
+	toolResultTimesStmt         *sql.Stmt
+	trimModelRatesStmt          *sql.Stmt
+	updateContainerStmt         *sql.Stmt
+	updateRunStmt               *sql.Stmt
+	usualModelStmt              *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                     tx,
-		tx:                     tx,
-		browserToolUsesStmt:    q.browserToolUsesStmt,
-		channelsWithQueueStmt:  q.channelsWithQueueStmt,
-		costSinceStmt:          q.costSinceStmt,
-		countActiveStmt:        q.countActiveStmt,
-		countOpenQuestionsStmt: q.countOpenQuestionsStmt,
-		deleteChannelStmt:      q.deleteChannelStmt,
-		deleteContainerStmt:    q.deleteContainerStmt,
-		deleteFramesOfRunStmt:  q.deleteFramesOfRunStmt,
-		deleteLeaseStmt:        q.deleteLeaseStmt,
-		editQueuedStmt:         q.editQueuedStmt,
-		eventsOfRunStmt:        q.eventsOfRunStmt,
-		findSaidStmt:           q.findSaidStmt,
-		finishRunStmt:          q.finishRunStmt,
-		frameFileStmt:          q.frameFileStmt,
-		framesOfRunStmt:        q.framesOfRunStmt,
-		gateEventsStmt:         q.gateEventsStmt,
-		getChannelStmt:         q.getChannelStmt,
-		getMetaStmt:            q.getMetaStmt,
-		getQuestionStmt:        q.getQuestionStmt,
-		getRunStmt:             q.getRunStmt,
-		holdQueuedStmt:         q.holdQueuedStmt,
-		insertChannelStmt:      q.insertChannelStmt,
-		insertContainerStmt:    q.insertContainerStmt,
-		insertEventStmt:        q.insertEventStmt,
-		insertFrameStmt:        q.insertFrameStmt,
-		insertLeaseStmt:        q.insertLeaseStmt,
-		insertMetaIfAbsentStmt: q.insertMetaIfAbsentStmt,
-		insertQuestionStmt:     q.insertQuestionStmt,
-		insertRunStmt:          q.insertRunStmt,
-		lastEventIDsStmt:       q.lastEventIDsStmt,
-		latestEndedStmt:        q.latestEndedStmt,
-		leaveOutFrameStmt:      q.leaveOutFrameStmt,
-		leaveOutPictureStmt:    q.leaveOutPictureStmt,
-		listActiveStmt:         q.listActiveStmt,
-		listChannelsStmt:       q.listChannelsStmt,
-		listContainersStmt:     q.listContainersStmt,
-		listLeasesStmt:         q.listLeasesStmt,
-		listModelRatesStmt:     q.listModelRatesStmt,
-		listOpenQuestionsStmt:  q.listOpenQuestionsStmt,
-		listQueueStmt:          q.listQueueStmt,
-		listRunsStmt:           q.listRunsStmt,
-		markStartingStmt:       q.markStartingStmt,
-		pictureUsesStmt:        q.pictureUsesStmt,
-		placeQueuedStmt:        q.placeQueuedStmt,
-		promoteQueuedStmt:      q.promoteQueuedStmt,
-		promptHistoryStmt:      q.promptHistoryStmt,
-		queueEndsStmt:          q.queueEndsStmt,
-		rebaseQueuedStmt:       q.rebaseQueuedStmt,
-		renameChannelStmt:      q.renameChannelStmt,
-		resolveQuestionStmt:    q.resolveQuestionStmt,
-		runsWithFramesStmt:     q.runsWithFramesStmt,
-		sessionAskedStmt:       q.sessionAskedStmt,
-		sessionCostStmt:        q.sessionCostStmt,
-		setChannelAgentStmt:    q.setChannelAgentStmt,
-		setChannelChoicesStmt:  q.setChannelChoicesStmt,
-		setChannelCommandsStmt: q.setChannelCommandsStmt,
-		setChannelContextStmt:  q.setChannelContextStmt,
-		setChannelSessionsStmt: q.setChannelSessionsStmt,
-		setModelRateStmt:       q.setModelRateStmt,
-		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
-		skippedBeforeStmt:      q.skippedBeforeStmt,
-		sumFramesStmt:          q.sumFramesStmt,
-		timelineBeforeStmt:     q.timelineBeforeStmt,
-		toolResultTimesStmt:    q.toolResultTimesStmt,
-		trimModelRatesStmt:     q.trimModelRatesStmt,
-		updateContainerStmt:    q.updateContainerStmt,
-		updateRunStmt:          q.updateRunStmt,
-		usualModelStmt:         q.usualModelStmt,
+		db:                          tx,
+		tx:                          tx,
+		browserToolUsesStmt:         q.browserToolUsesStmt,
+		channelsWithCheckpointsStmt: q.channelsWithCheckpointsStmt,
+		channelsWithQueueStmt:       q.channelsWithQueueStmt,
+		checkpointsOfStmt:           q.checkpointsOfStmt,
+		costSinceStmt:               q.costSinceStmt,
+		countActiveStmt:             q.countActiveStmt,
+		countOpenQuestionsStmt:      q.countOpenQuestionsStmt,
+		deleteChannelStmt:           q.deleteChannelStmt,
+		deleteCheckpointStmt:        q.deleteCheckpointStmt,
+		deleteContainerStmt:         q.deleteContainerStmt,
+		deleteFramesOfRunStmt:       q.deleteFramesOfRunStmt,
+		deleteLeaseStmt:             q.deleteLeaseStmt,
+		editQueuedStmt:              q.editQueuedStmt,
+		eventsOfRunStmt:             q.eventsOfRunStmt,
+		findSaidStmt:                q.findSaidStmt,
+		finishRunStmt:               q.finishRunStmt,
+		frameFileStmt:               q.frameFileStmt,
+		framesOfRunStmt:             q.framesOfRunStmt,
+		gateEventsStmt:              q.gateEventsStmt,
+		getChannelStmt:              q.getChannelStmt,
+		getCheckpointStmt:           q.getCheckpointStmt,
+		getMetaStmt:                 q.getMetaStmt,
+		getQuestionStmt:             q.getQuestionStmt,
+		getRunStmt:                  q.getRunStmt,
+		holdQueuedStmt:              q.holdQueuedStmt,
+		insertChannelStmt:           q.insertChannelStmt,
+		insertContainerStmt:         q.insertContainerStmt,
+		insertEventStmt:             q.insertEventStmt,
+		insertFrameStmt:             q.insertFrameStmt,
+		insertLeaseStmt:             q.insertLeaseStmt,
+		insertMetaIfAbsentStmt:      q.insertMetaIfAbsentStmt,
+		insertQuestionStmt:          q.insertQuestionStmt,
+		insertRunStmt:               q.insertRunStmt,
+		lastEventIDsStmt:            q.lastEventIDsStmt,
+		latestEndedStmt:             q.latestEndedStmt,
+		leaveOutFrameStmt:           q.leaveOutFrameStmt,
+		leaveOutPictureStmt:         q.leaveOutPictureStmt,
+		listActiveStmt:              q.listActiveStmt,
+		listChannelsStmt:            q.listChannelsStmt,
+		listContainersStmt:          q.listContainersStmt,
+		listLeasesStmt:              q.listLeasesStmt,
+		listModelRatesStmt:          q.listModelRatesStmt,
+		listOpenQuestionsStmt:       q.listOpenQuestionsStmt,
+		listQueueStmt:               q.listQueueStmt,
+		listRunsStmt:                q.listRunsStmt,
+		markStartingStmt:            q.markStartingStmt,
+		pictureUsesStmt:             q.pictureUsesStmt,
+		placeQueuedStmt:             q.placeQueuedStmt,
+		promoteQueuedStmt:           q.promoteQueuedStmt,
+		promptHistoryStmt:           q.promptHistoryStmt,
+		putCheckpointStmt:           q.putCheckpointStmt,
+		queueEndsStmt:               q.queueEndsStmt,
+		rebaseQueuedStmt:            q.rebaseQueuedStmt,
+		renameChannelStmt:           q.renameChannelStmt,
+		resolveQuestionStmt:         q.resolveQuestionStmt,
+		runsWithFramesStmt:          q.runsWithFramesStmt,
+		sessionAskedStmt:            q.sessionAskedStmt,
+		sessionCostStmt:             q.sessionCostStmt,
+		setChannelAgentStmt:         q.setChannelAgentStmt,
+		setChannelChoicesStmt:       q.setChannelChoicesStmt,
+		setChannelCommandsStmt:      q.setChannelCommandsStmt,
+		setChannelContextStmt:       q.setChannelContextStmt,
+		setChannelSessionsStmt:      q.setChannelSessionsStmt,
+		setModelRateStmt:            q.setModelRateStmt,
+		setSpoolOffsetStmt:          q.setSpoolOffsetStmt,
+		skippedBeforeStmt:           q.skippedBeforeStmt,
+		sumFramesStmt:               q.sumFramesStmt,
+		timelineBeforeStmt:          q.timelineBeforeStmt,
+		toolResultTimesStmt:         q.toolResultTimesStmt,
+		trimModelRatesStmt:          q.trimModelRatesStmt,
+		updateContainerStmt:         q.updateContainerStmt,
+		updateRunStmt:               q.updateRunStmt,
+		usualModelStmt:              q.usualModelStmt,
 	}
 }

@@ -39,6 +39,17 @@ type Channel struct {
 	Commands        string
 }
 
+type Checkpoint struct {
+	ID        string
+	ChannelID string
+	RunID     string
+	Kind      string
+	Tree      string
+	At        int64
+	Note      string
+	Data      string
+}
+
 type Container struct {
 	Key         string
 	Name        string

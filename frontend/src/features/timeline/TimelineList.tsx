@@ -20,6 +20,9 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { copyRowLink } from "../../session/rowlink";
 import { openFile } from "../../session/openfile";
+import { leavingRows, leavingStore, withoutLeft } from "../../model/rewind";
+import { goBackTo } from "../../session/rewind";
+import { LeavesLine } from "./rows/RewoundRow";
 import { session } from "../../session/session";
 import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
@@ -39,10 +42,11 @@ type Props = { channelId: ChannelID; filter: Filter; onClearFilter(): void };
 export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
-  const passed = useMemo(() => shownItems(t).filter((it) => passes(it, filter)), [t, filter]);
+  const [open, setOpen] = useState<Record<string, boolean>>({});
+  const stays = useMemo(() => withoutLeft(shownItems(t), (key) => Boolean(open[key])), [t, open]);
+  const passed = useMemo(() => stays.items.filter((it) => passes(it, filter)), [stays, filter]);
   const run = useMemo(() => activeRun(t), [t]);
   const scroller = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState<Record<string, boolean>>({});
   const [current, setCurrent] = useState("");
   const { rows: items, inside, settle } = useReads(passed, open, current);
   const found = items.findIndex((it) => it.key === current);
@@ -79,6 +83,10 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   });
 
   useFoundMarks(channelId, scroller);
+  const leaving = useStore(leavingStore, (all) => all[channelId]);
+  const leaves = useMemo(() => leavingRows(items, leaving?.run), [items, leaving]);
+  const look = (it: Item) => (leaves.has(it.key) || stays.gone.has(it.key) ? "rewound-leaving" : leaving?.run === it.runId && it.kind === "prompt" ? "rewound-target" : "");
+  const firstLeaving = leaving?.words ? (items.find((it) => leaves.has(it.key))?.key ?? "") : "";
 
   // While a run is played back, the row of its moment is in sight.
   const moment = useStore(momentStore, (all) => all[channelId]);
@@ -138,6 +146,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
+      b: () => it.kind === "prompt" && goBackTo(channelId, it.runId),
       a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
       l: () => void copyRowLink(items, it),
       o: () => {
@@ -170,8 +179,9 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
             const it = items[v.index];
             return (
               <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
+                {it && it.key === firstLeaving && <LeavesLine words={leaving?.words ?? ""} />}
                 {it ? (
-                  <article className={`item column ${it.kind} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""} ${inside.has(it.key) ? "inside" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
+                  <article className={`item column ${it.kind} ${look(it)} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""} ${inside.has(it.key) ? "inside" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
                     aria-label={itemLabel(it)} onFocus={(e) => (e.target === e.currentTarget || it.kind === "gate") && setCurrent(it.key)}>
                     <ErrorBoundary what="Item">
                       <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />

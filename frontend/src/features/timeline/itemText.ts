@@ -9,6 +9,7 @@ import { visibleLine } from "../../model/gate-text";
 import { footageStore } from "../../model/footage";
 import { byWords, decidedLine } from "../../model/timeline/decided";
 import type { EndItem, GateItem, Item, NoticeItem } from "../../model/timeline/items";
+import { wentWords } from "../../model/rewind";
 import { readsWords } from "../../model/timeline/reads";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
@@ -46,6 +47,8 @@ export function itemText(it: Item): string {
       return [`Gate: ${decidedLine(it.decided)}`, ...(it.decided.decisions ?? []).map((d) => `${d.state} ${verb(d)} ${visibleLine(d.target)} × ${d.calls}, ${byWords(d)}`)].join("\n");
     case "todos":
       return it.todos.map((t) => `[${t.state === "completed" ? "x" : " "}] ${t.text}`).join("\n");
+    case "rewound":
+      return wentWords(it.rewind, clock(it.rewind.prompt_ms));
     case "raw":
       return safeJSON({ type: it.type, data: it.data });
   }
@@ -124,6 +127,8 @@ export function itemLabel(it: Item): string {
       return visible(`Gate: ${decidedLine(it.decided)}`.slice(0, 200));
     case "todos":
       return `Steps, ${it.todos.filter((t) => t.state === "completed").length} of ${it.todos.length} done`;
+    case "rewound":
+      return wentWords(it.rewind, clock(it.rewind.prompt_ms));
     case "raw":
       return `Event ${visible(it.type)}`;
   }

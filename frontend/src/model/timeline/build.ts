@@ -7,6 +7,7 @@ import { decided } from "./decided";
 import { held, heldBy } from "./held";
 import { ownWords } from "../models";
 import { notice } from "./notice";
+import { rewound } from "./rewound";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { drives, isTerminal, newRun } from "./items";
 
@@ -22,20 +23,18 @@ function step(b: Built, ev: LoopEvent) {
   if (typeof data !== "object" || data === null) return raw(b, ev);
   switch (ev.type) {
     case "message.created":
-      message(b, ev, data as MessageCreated);
-      return;
+      return message(b, ev, data as MessageCreated);
     case "agent.thinking":
-      thinking(b, ev, data as Thinking);
-      return;
+      return thinking(b, ev, data as Thinking);
     case "tool.use":
-      toolUse(b, ev, data as ToolUse);
-      return;
+      return toolUse(b, ev, data as ToolUse);
     case "tool.result":
-      toolResult(b, ev, data as ToolResult);
-      return;
+      return toolResult(b, ev, data as ToolResult);
     case "agent.activity":
-      activity(b, ev, data as Activity);
-      return;
+      return activity(b, ev, data as Activity);
+    case "rewind.went":
+    case "rewind.undone":
+      return rewound(b, ev, data);
     case "gate.asked":
     case "gate.changed":
     case "gate.resolved":

@@ -9,6 +9,7 @@ export const FILTERS: Record<Filter, string> = { all: "Everything", messages: "M
 export function passes(it: Item, filter: Filter): boolean {
   if (it.kind === "gate") return filter === "all" || it.approval.state === "waiting" || (filter === "problems" && it.approval.state !== "allowed");
   if (it.kind === "decided") return filter === "all" || (filter === "problems" && deniedCalls(it.decided) > 0);
+  if (it.kind === "rewound") return true;
   switch (filter) {
     case "all":
       return true;

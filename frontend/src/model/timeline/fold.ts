@@ -19,6 +19,8 @@ export function isFoldable(it: Item): boolean {
       return it.text.length > LONG_PROMPT;
     case "gate":
       return it.approval.state !== "waiting";
+    case "rewound":
+      return it.rewind.state === "done" && it.rewind.what !== "files";
     case "end":
       return Boolean(it.status.model_usage?.length);
     default:

@@ -1,5 +1,5 @@
 // The items of a timeline, made from events. Each is a row of the page.
-import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, Question, RunID, Status, ToolResult } from "../../api/types";
+import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, Question, Rewind, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
@@ -35,12 +35,14 @@ export type DecidedItem = Base & { kind: "decided"; decided: GateDecisions };
 export type Todo = { text: string; state: string };
 /** The agent's list of steps; a later list of the same run takes its place. */
 export type TodosItem = Base & { kind: "todos"; todos: Todo[] };
+/** Going back to before a prompt. It belongs to no run. */
+export type RewoundItem = Base & { kind: "rewound"; rewind: Rewind };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
 /** A run of reads and searches in one row. It is made for the page's list only (reads.ts). */
 export type ReadsItem = Base & { kind: "reads"; parentId: string; items: ToolItem[] };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RewoundItem | RawItem;
 
 /** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };

@@ -28,6 +28,7 @@ import { Banner } from "./Banner";
 import type { OpenChip } from "./Chips";
 import { Chips } from "./Chips";
 import { CommandList } from "./CommandList";
+import { ComingBack } from "./ComingBack";
 import { HeldCalls } from "./HeldCalls";
 import { HistorySearch } from "./HistorySearch";
 import { MentionList } from "./MentionList";
@@ -151,6 +152,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <References channelId={channelId} text={text} onRemove={(words) => { change(withoutReference(text, words)); box.current?.focus(); }} />
         <Pictures channelId={channelId} pictures={pictures} onRemove={(id) => { removePicture(channelId, id); box.current?.focus(); }} />
+        <ComingBack channelId={channelId} />
         <div className="prompt-text">
           {mirrored && <Mirror parts={parts} typedAt={mention?.from ?? -1} box={box} />}
           <textarea

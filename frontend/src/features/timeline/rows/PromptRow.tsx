@@ -1,3 +1,7 @@
+import { History } from "lucide-react";
+import { viewStore } from "../../../model/stores";
+import { goBackTo } from "../../../session/rewind";
+import { Kbd } from "../../../ui/Button";
 import type { PromptItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { isFoldable } from "../../../model/timeline/fold";
@@ -8,6 +12,10 @@ export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
   const long = isFoldable(item);
   return (
     <div className="main">
+      <button type="button" className="rewound-here" tabIndex={-1} onClick={() => goBackTo(viewStore.getState().selected, item.runId)}>
+        <History size={13} aria-hidden />
+        Back to here <Kbd>b</Kbd>
+      </button>
       <div className={`bubble selectable ${long && !open ? "folded" : ""}`}>
         <p>
           <SafeText text={item.text} />

@@ -18,6 +18,7 @@ import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
 import { ReadsRow } from "./ReadsRow";
 import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
+import { RewoundRow } from "./RewoundRow";
 import { StartRow } from "./StartRow";
 import { ThinkingRow } from "./ThinkingRow";
 import { ToolRow } from "./ToolRow";
@@ -125,6 +126,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         <>
           <TodosRow item={item} />
           <Gutter at={item.at} text="" />
+        </>
+      );
+    case "rewound":
+      return (
+        <>
+          <RewoundRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text={when(item.at)} />
         </>
       );
     case "raw":

@@ -1,0 +1,180 @@
+package rewind
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loop/backend/checkpoints"
+	"loop/backend/core"
+)
+
+func (s *Service) backFile(p *plan, st *planned, count bool) core.BackFile {
+	f := core.BackFile{Path: st.Path, Back: core.BackChanged, Added: -1, Removed: -1}
+	switch {
+	case st.To == nil:
+		f.Back = core.BackRemoved
+	case st.From == nil:
+		f.Back = core.BackComes
+	}
+	if st.To != nil {
+		f.Bytes = st.To.Size
+	}
+	for _, sp := range st.spans {
+		f.OwnMs = max(f.OwnMs, sp.at.UnixMilli())
+	}
+	if !count {
+		return f
+	}
+	now, then, ok := s.texts(p.ch.ID, st.From, st.To)
+	if ok {
+		f.Added, f.Removed = counts(now, then)
+	}
+	if f.OwnMs > 0 {
+		_, f.Merges = s.mergedText(p.ch.ID, st)
+	}
+	return f
+}
+
+// texts are both sides of a file; ok is false where one is no text. Nothing is an empty one.
+func (s *Service) texts(ch core.ChannelID, from, to *checkpoints.Entry) (now, then string, ok bool) {
+	now, a := s.text(ch, from)
+	then, b := s.text(ch, to)
+	return now, then, a && b
+}
+
+func (s *Service) text(ch core.ChannelID, e *checkpoints.Entry) (string, bool) {
+	switch {
+	case e == nil:
+		return "", true
+	case e.Kind == checkpoints.Link:
+		return e.Link, true
+	case e.Size > maxText:
+		return "", false
+	}
+	data, err := s.store(ch).Content(e.Sum)
+	return string(data), err == nil && isText(data)
+}
+
+// versions are the person's edits of a file as texts.
+func (s *Service) versions(ch core.ChannelID, spans []span) (out []version, ok bool) {
+	for _, sp := range spans {
+		from, to, ok := s.texts(ch, sp.from, sp.to)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, version{from, to})
+	}
+	return out, true
+}
+
+// mergedText is a file as it was, with the person's edits in it.
+func (s *Service) mergedText(ch core.ChannelID, st *planned) (string, bool) {
+	if st.To == nil || st.From == nil || st.To.Kind != checkpoints.File || st.From.Kind != checkpoints.File {
+		return "", false
+	}
+	for _, sp := range st.spans {
+		if sp.from == nil || sp.to == nil {
+			return "", false // the person made it, or removed it
+		}
+	}
+	_, then, ok := s.texts(ch, st.From, st.To)
+	edits, ok2 := s.versions(ch, st.spans)
+	if !ok || !ok2 {
+		return "", false
+	}
+	return merged(then, edits)
+}
+
+// leftOut says what is not kept.
+func leftOut(now, then *checkpoints.Tree) []string {
+	out := []string{}
+	large, _ := now.Unkept()
+	was, odd := then.Unkept()
+	for _, p := range was {
+		if !slices.Contains(large, p) {
+			large = append(large, p)
+		}
+	}
+	if n := len(large); n > 0 {
+		names := large[:min(n, 3)]
+		for i := range names {
+			names[i] = core.CleanTitle(names[i])
+		}
+		text := fmt.Sprintf("Files over %d MB: %s", checkpoints.MaxFile>>20, strings.Join(names, ", "))
+		if n > len(names) {
+			text += fmt.Sprintf(" and %d more", n-len(names))
+		}
+		out = append(out, text)
+	}
+	if odd > 0 {
+		out = append(out, fmt.Sprintf("%d that could not be read, or are no ordinary files", odd))
+	}
+	return out
+}
+
+// Diff is what going back does with the text of one file.
+func (s *Service) Diff(ctx context.Context, id core.RunID, path string) (core.BackDiff, error) {
+	s.mu.Lock()
+	p := s.planned
+	s.mu.Unlock()
+	if p == nil || p.run.ID != id {
+		if _, err := s.Preview(ctx, id); err != nil {
+			return core.BackDiff{Own: []int{}}, err
+		}
+		s.mu.Lock()
+		p = s.planned
+		s.mu.Unlock()
+	}
+	out := core.BackDiff{Own: []int{}}
+	i := slices.IndexFunc(p.steps, func(st planned) bool { return st.Path == path })
+	if i < 0 || p.run.ID != id {
+		return out, core.Fail(core.CodeNotFound, core.ErrNotFound, "That file is as it was.", "Look at the preview again.")
+	}
+	st := &p.steps[i]
+	now, then, ok := s.texts(p.ch.ID, st.From, st.To)
+	if !ok {
+		out.Why = "It is no text, or too long to be compared."
+		return out, nil
+	}
+	edits, _ := s.versions(p.ch.ID, st.spans) // those of no text mark nothing
+	out.Patch, out.Own, out.Why = patch(now, then, edits)
+	if out.Patch == "" && out.Why == "" {
+		out.Why = "Only its permissions change."
+	}
+	return out, nil
+}
+
+// Changes are the files that a run changed, by its checkpoints: from as it found them to as it
+// left them.
+func (s *Service) Changes(ctx context.Context, id core.RunID) ([]core.BackFile, error) {
+	out := []core.BackFile{}
+	run, err := s.o.Runs.Run(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	var trees []*checkpoints.Tree
+	for _, kind := range []core.CheckpointKind{core.CheckpointBefore, core.CheckpointAfter} {
+		c, err := s.o.Rows.Checkpoint(ctx, string(id)+"."+string(kind))
+		if err == nil && (c.Tree == "" || c.Note != "") {
+			err = core.ErrNotFound
+		}
+		var t *checkpoints.Tree
+		if err == nil {
+			t, _, err = s.tree(run.ChannelID, c.Tree)
+		}
+		if err != nil {
+			return out, core.Fail(core.CodeNotFound, err, "There are no checkpoints of this run.", "Look at the files that its tools name.")
+		}
+		trees = append(trees, t)
+	}
+	p := &plan{run: run, ch: core.Channel{ID: run.ChannelID}}
+	for i, c := range checkpoints.Changes(trees[0], trees[1]) {
+		if i == mostListed {
+			break
+		}
+		out = append(out, s.backFile(p, &planned{Change: c}, i < mostCounted))
+	}
+	return out, nil
+}
