@@ -22,7 +22,7 @@ async function place(channel: ChannelID, path: string): Promise<string> {
     await files.read(channel, path, 1);
   } catch {
     const end = path.replace(/^\.?\//, "");
-    const found = await files.find(channel, end, [], 5).then((m) => m.files ?? [], () => []);
+    const found = await files.find(channel, end, 5, []).then((m) => m.files ?? [], () => []);
     return found.find((m) => m.path === end || m.path.endsWith(`/${end}`))?.path ?? path; // the panel says what is wrong with it
   }
   return path;

@@ -14,7 +14,7 @@ export function useFiles(channel: ChannelID, query: string): FileMatch[] {
     if (!channel || words.length < LEAST) return;
     let over = false;
     const t = setTimeout(() => {
-      session().api.files.find(channel, words, [], MOST).then((m) => !over && setFound({ query: words, files: (m.files ?? []).filter((f) => !f.path.endsWith("/")) }), () => {});
+      session().api.files.find(channel, words, MOST, []).then((m) => !over && setFound({ query: words, files: (m.files ?? []).filter((f) => !f.path.endsWith("/")) }), () => {});
     }, PAUSE_MS);
     return () => {
       over = true;
