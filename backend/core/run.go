@@ -84,9 +84,12 @@ func (r Run) OnHost(wanted bool) bool {
 
 // Outcome is the agent's result, and the failure if there was one.
 type Outcome struct {
-	Text       string        `json:"text,omitempty"`
-	SessionID  SessionID     `json:"session_id,omitempty"`
-	Model      string        `json:"model,omitempty"`
+	Text      string    `json:"text,omitempty"`
+	SessionID SessionID `json:"session_id,omitempty"`
+	Model     string    `json:"model,omitempty"`
+	// Chosen is the model that the CLI said at its start. Model is what the answers were from,
+	// which a proxy may call by a name that it does not take.
+	Chosen     string        `json:"chosen_model,omitempty"`
 	NumTurns   int           `json:"num_turns,omitempty"`
 	StopReason string        `json:"stop_reason,omitempty"`
 	Duration   time.Duration `json:"-"`

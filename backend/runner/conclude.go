@@ -167,7 +167,7 @@ func (w *work) decide(e ending) {
 		o.ExitCode = e.facts.ExitCode
 	}
 	o.Model, o.SessionID, o.Usage = w.parser.Model, w.parser.Session, w.usage()
-	o.Commands = w.parser.Commands
+	o.Commands, o.Chosen = w.parser.Commands, w.parser.Chosen
 	if r := w.parser.Result; r != nil {
 		o.Text, o.NumTurns, o.StopReason = r.Text, r.NumTurns, r.StopReason
 		o.Duration = w.took(time.Duration(r.DurationMs) * time.Millisecond)

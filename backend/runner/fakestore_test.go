@@ -222,7 +222,7 @@ func (s *memStore) SessionModel(_ context.Context, ch core.ChannelID, id core.Se
 			asked, err = run.Model, nil
 		}
 		if run.ChannelID == ch && run.Model == "" && usual == "" {
-			usual = run.Outcome.Model
+			usual = run.Outcome.Chosen
 		}
 	}
 	return asked, usual, err

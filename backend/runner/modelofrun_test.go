@@ -24,7 +24,7 @@ func modelOf(argv []string) string {
 func (r *rig) had(id core.RunID, model string) {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
-	r.store.runs[id].Outcome.Model = model
+	r.store.runs[id].Outcome.Chosen = model
 }
 
 // TestAModelForOnePrompt: a prompt's own model and effort win over the channel's, for that

@@ -45,7 +45,7 @@ type Store interface {
 	// latest run that was in it; core.ErrNotFound when no run knows.
 	SessionCost(ctx context.Context, session core.SessionID) (float64, error)
 	// SessionModel is the model that the latest ended run of a conversation was asked for, and
-	// the one that the channel's latest run without such a wish had; core.ErrNotFound when no
+	// the one that the channel's latest run without such a wish was begun with; core.ErrNotFound when no
 	// run was in the conversation.
 	SessionModel(ctx context.Context, ch core.ChannelID, session core.SessionID) (asked, usual string, err error)
 	ModelRates(ctx context.Context) (map[string]core.ModelRate, error)

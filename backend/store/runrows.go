@@ -220,7 +220,7 @@ func (s *Store) QueueLengths(ctx context.Context) (map[core.ChannelID]int, error
 }
 
 // SessionModel returns the model that the latest run of a conversation was asked for, empty
-// for none, and the one that the channel's latest run without such a wish had, empty where
+// for none, and the one that the channel's latest run without such a wish was begun with, empty where
 // none is known; core.ErrNotFound if no run was in the conversation.
 func (s *Store) SessionModel(ctx context.Context, ch core.ChannelID, session core.SessionID) (asked, usual string, err error) {
 	if asked, err = s.read.SessionAsked(ctx, string(session)); err != nil || asked == "" {

@@ -430,7 +430,7 @@ func TestAModelOfOnePrompt(t *testing.T) {
 	s := open(t)
 	addChannel(t, s, "c")
 	for i, r := range []core.Run{
-		{Outcome: core.Outcome{Model: "usual-1", SessionID: "s"}},
+		{Outcome: core.Outcome{Model: "answered", Chosen: "usual-1", SessionID: "s"}},
 		{Outcome: core.Outcome{Model: "sonnet-1", SessionID: "s"}, Model: "sonnet", Effort: "max"},
 	} {
 		r.ID, r.ChannelID, r.Prompt, r.State = core.RunID(fmt.Sprint(i)), "c", "x", core.RunDone

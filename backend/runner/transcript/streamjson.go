@@ -22,6 +22,7 @@ type Parser struct {
 	APIError *APIError
 	Session  core.SessionID // last seen
 	Model    string         // last seen
+	Chosen   string         // what the CLI said at its start that it would ask
 	Commands []string       // that the CLI offers, core.MaxCommands at most
 	Limit    *Limit         // what was last said of the plan's limits, nil if nothing was
 	Worked   bool           // the model has said or called anything

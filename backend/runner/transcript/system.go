@@ -18,7 +18,7 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 	p.saw(w.SessionID, w.Model)
 	switch w.Subtype {
 	case "init":
-		p.Commands = commands(w)
+		p.Commands, p.Chosen = commands(w), clipShort(w.Model)
 		items := append(p.turn(true), activity("init", "", w.Model))
 		for _, m := range w.MCPServers {
 			if m.Status != "connected" && m.Status != "pending" && m.Status != "" {

@@ -82,8 +82,8 @@ ORDER BY seq DESC LIMIT 1;
 SELECT model FROM runs WHERE json_extract(outcome, '$.session_id') = CAST(sqlc.arg(session) AS TEXT) ORDER BY seq DESC LIMIT 1;
 
 -- name: UsualModel :one
-SELECT CAST(json_extract(outcome, '$.model') AS TEXT) FROM runs
-WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.model') <> ''
+SELECT CAST(json_extract(outcome, '$.chosen_model') AS TEXT) FROM runs
+WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.chosen_model') <> ''
 ORDER BY seq DESC LIMIT 1;
 
 -- name: ListModelRates :many

@@ -1072,6 +1072,7 @@ export type Outcome = Usage & {
   text?: string;
   session_id?: SessionID;
   model?: string;
+  chosen_model?: string;
   num_turns?: number;
   stop_reason?: string;
   duration_ms?: number;

@@ -739,8 +739,8 @@ func (q *Queries) UpdateRun(ctx context.Context, arg UpdateRunParams) (int64, er
 }
 
 const usualModel = `-- name: UsualModel :one
-SELECT CAST(json_extract(outcome, '$.model') AS TEXT) FROM runs
-WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.model') <> ''
+SELECT CAST(json_extract(outcome, '$.chosen_model') AS TEXT) FROM runs
+WHERE channel_id = ? AND model = '' AND demo = 0 AND json_extract(outcome, '$.chosen_model') <> ''
 ORDER BY seq DESC LIMIT 1
 `
 
