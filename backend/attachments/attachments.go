@@ -1,5 +1,6 @@
-// Package attachments keeps the pictures that people give to prompts: files in the channel's
-// folder of Loop's home, which no container sees, named by what is in them.
+// Package attachments keeps the pictures that people give to prompts, and those that the
+// agent's tools showed it: files in the channel's folder of Loop's home, which no container
+// sees, named by what is in them.
 //
 // daemon and tests may import it.
 package attachments

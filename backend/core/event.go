@@ -167,6 +167,9 @@ type ToolResult struct {
 	IsError   bool         `json:"is_error"`
 	Truncated bool         `json:"truncated,omitempty"`
 	Files     []FileChange `json:"files,omitempty"`
+	// Pictures of the output, in the order of its “[image]” marks. They are kept as those
+	// of prompts are.
+	Pictures []Attachment `json:"pictures,omitempty"`
 }
 
 // FileChange is a file a tool says it wrote: read from the tool's own result,
@@ -177,13 +180,6 @@ type FileChange struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Patch   string `json:"patch,omitempty"` // unified hunks, bounded
-}
-
-// Activity is a step that the agent's CLI reports apart from its messages.
-type Activity struct {
-	Activity    string `json:"activity"`
-	Description string `json:"description,omitempty"`
-	Model       string `json:"model,omitempty"`
 }
 
 // Background lists all tasks that the agent has under way besides its turn; a later

@@ -121,6 +121,7 @@ type Attempt struct {
 	Reason    string        `json:"reason,omitempty"`     // what went wrong before, in a sentence
 	SessionID SessionID     `json:"session_id,omitempty"` // to resume, from the second try on; empty is none
 	Transient int           `json:"transient,omitempty"`  // waits so far
+	Of        int           `json:"of,omitempty"`         // tries at most, with waits between them
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Delay     time.Duration `json:"-"`
 	DelayMs   int64         `json:"delay_ms,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"time"
 
-	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -50,6 +49,7 @@ func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 			next.SessionID = "" // nothing to go on with: a conversation that holds the prompt alone
 		}
 		next.Transient++
+		next.Of = limits.MaxAttempts
 		next.Delay = delayOf(limits, a.Transient, w.run.ID)
 		next.DelayMs, next.NotBefore = next.Delay.Milliseconds(), w.s.o.Now().Add(next.Delay)
 		return next, next.Delay < w.timeout()-w.ran()
@@ -181,7 +181,7 @@ func (w *work) broken(ctx context.Context, err error) {
 func (w *work) takeUp(ctx context.Context) error {
 	// A clock that was put back cannot make it wait longer than was meant.
 	d := min(w.run.Attempt.NotBefore.Sub(w.s.o.Now()), time.Duration(w.run.Attempt.DelayMs)*time.Millisecond)
-	if d > 0 && !backoff.Sleep(ctx, d) {
+	if d > 0 && !w.await(ctx, d) {
 		return ctx.Err()
 	}
 	linked, err := w.linked(ctx)

@@ -37,8 +37,7 @@ func resultFailure(r *transcript.Result, refused *transcript.APIError, detail st
 			"Set an Anthropic API key or a Claude Code token in the settings, or use the demo channel.")
 	case r.APIErrorStatus == 401, r.APIErrorStatus == 403, kind == "authentication_failed",
 		has("invalid api key", "token has expired", "token revoked"):
-		return is(becauseEnd, core.CodeModelAuth, "The model's API refused the credentials"+status+".",
-			"Check the API key or token in the settings; if it is right, check that it may use this model.")
+		return withDetail(keyRefused(status), detail), becauseEnd
 	case kind == "billing_error", has("credit balance", "billing", "payment"):
 		return is(becauseEnd, core.CodeModelLimit, "The account behind the credentials has no credit left.",
 			"Add credit to the account, or set other credentials in the settings.")

@@ -21,6 +21,8 @@ type parsed struct {
 	items []transcript.Item
 	end   int64
 	over  bool // nothing more is to come but the CLI's end
+	// refused is how often the model has refused the key so far, and the CLI asks again.
+	refused int
 }
 
 // follow reads one stream to its end and stores what it says. What an earlier
@@ -46,8 +48,8 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				return
 			}
 			hide := *w.hidden.Load()
-			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hiddenLine(hide, l))), end: l.End}
-			p.over = w.parser.Over()
+			items := w.pieces.hidden(hide, w.parser.Parse(hiddenLine(hide, l)))
+			p := parsed{items: w.keepPictures(ctx, items), end: l.End, over: w.parser.Over(), refused: w.parser.KeyRefused}
 			select {
 			case lines <- p:
 			case <-quit:
@@ -77,6 +79,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 			}
 			w.readOff = p.end
 			w.over(p.over)
+			w.endIfRefused(p.refused)
 			p.items = w.bounded(p.items)
 			if p.end <= w.run.SpoolOffset {
 				w.trackAll(p.items)

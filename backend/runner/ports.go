@@ -80,8 +80,10 @@ type Settings interface {
 	ForRun(ctx context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error)
 }
 
-// Attachments are the pictures of prompts. Errors are Failures.
+// Attachments are the pictures of prompts, and of what tools showed. Errors are Failures.
 type Attachments interface {
+	// Add keeps a picture and says what it is, by its head.
+	Add(ctx context.Context, ch core.ChannelID, name string, data []byte) (core.Attachment, error)
 	Look(ch core.ChannelID, id, name string) (core.Attachment, error)
 	Read(ch core.ChannelID, id string) ([]byte, error)
 }
@@ -92,6 +94,9 @@ type noAttachments struct{}
 var errNoAttachments = core.Fail(core.CodeInvalid, nil, "Pictures cannot be attached here.", "")
 
 func (noAttachments) Look(core.ChannelID, string, string) (core.Attachment, error) {
+	return core.Attachment{}, errNoAttachments
+}
+func (noAttachments) Add(context.Context, core.ChannelID, string, []byte) (core.Attachment, error) {
 	return core.Attachment{}, errNoAttachments
 }
 func (noAttachments) Read(core.ChannelID, string) ([]byte, error) { return nil, errNoAttachments }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,6 +23,13 @@ func (s *shelf) Look(_ core.ChannelID, id, name string) (core.Attachment, error)
 		size = core.MaxAttachmentsBytes / 2
 	}
 	return core.Attachment{ID: id, Name: name, Type: "image/png", Bytes: size, Width: 1, Height: 2}, nil
+}
+
+func (s *shelf) Add(_ context.Context, _ core.ChannelID, name string, data []byte) (core.Attachment, error) {
+	if len(data) < 4 {
+		return core.Attachment{}, core.Fail(core.CodeInvalid, nil, "This is no picture that the model takes.", "")
+	}
+	return core.Attachment{ID: string(data), Name: name, Type: "image/png", Bytes: int64(len(data)), Width: 1, Height: 2}, nil
 }
 
 func (s *shelf) Read(_ core.ChannelID, id string) ([]byte, error) {

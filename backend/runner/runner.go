@@ -261,13 +261,20 @@ func (s *Service) cancelAll(ctx context.Context, runs []core.Run, those func(cor
 	return nil
 }
 
-// Retry queues the prompt of an ended run again, as a new run.
+// Retry queues the prompt of an ended run again, as a new run. A run that waits before its
+// next try begins that now.
 func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	run, err := s.run(ctx, id)
 	if err != nil {
 		return core.Run{}, err
 	}
 	if !run.State.Terminal() {
+		s.mu.Lock()
+		w := s.active[id]
+		s.mu.Unlock()
+		if w != nil && w.hurry() {
+			return run, nil
+		}
 		return core.Run{}, core.Fail(core.CodeConflict, nil, "This run has not ended yet.", "Wait for its end or stop it first.")
 	}
 	return s.Prompt(ctx, core.Run{

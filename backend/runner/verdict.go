@@ -49,6 +49,9 @@ func (w *work) judge(e ending) (core.RunState, *core.Failure, because) {
 		return core.RunCancelled, cause, becauseEnd
 	case w.parser.Asked != nil:
 		return core.RunDone, nil, becauseEnd
+	case cause != nil && cause.Code == core.CodeModelAuth:
+		told := *cause
+		return core.RunFailed, withDetail(&told, w.evidence(e)), becauseEnd
 	case cause != nil && !w.stopped():
 		return core.RunFailed, cause, becauseEnd
 	case w.setupEnd != nil:

@@ -57,6 +57,7 @@ type work struct {
 	parser  *transcript.Parser
 	readOff int64 // the next byte of stdout to read; behind run.SpoolOffset after a restart
 	told    int   // events of its output that were stored
+	shown   int64 // bytes of pictures in it, as far as they were kept
 	under   under
 	dying   atomic.Bool // the present try is being ended
 
@@ -71,7 +72,8 @@ type work struct {
 
 	mu       sync.Mutex
 	link     core.Link
-	detached []string // what ran on behind the agent's back when last looked at
+	now      chan struct{} // closed to end the wait before a try; nil while there is none
+	detached []string      // what ran on behind the agent's back when last looked at
 }
 
 func newWork(ctx context.Context, s *Service, run core.Run) *work {

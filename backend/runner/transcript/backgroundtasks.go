@@ -120,8 +120,14 @@ func (p *Parser) taskWord(id, subtype string) string {
 	return subtype
 }
 
-// called remembers a command until it is answered.
+// called remembers commands, and calls of the browser's tools, until they are answered.
 func (p *Parser) called(b wireBlock) {
+	if strings.HasPrefix(b.Name, browserTools) && len(p.filmed) < maxCalls {
+		if p.filmed == nil {
+			p.filmed = map[string]bool{}
+		}
+		p.filmed[clipShort(b.ID)] = true
+	}
 	if b.Name != "Bash" || len(p.calls) >= maxCalls {
 		return
 	}

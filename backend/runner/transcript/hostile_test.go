@@ -72,7 +72,7 @@ func TestGarbageDoesNotStopTheStream(t *testing.T) {
 func TestUnknownKindsAreKept(t *testing.T) {
 	var p Parser
 	items, _ := parseAll(t, strings.NewReader(`{"type":"brand_new","x":[1,2]}`+"\n"+
-		`{"type":"control_request","request":{"subtype":"can_use_tool"}}`+"\n"+
+		`{"type":"control_wish","request":{"subtype":"can_use_tool"}}`+"\n"+
 		`{"type":"system","subtype":"never_seen","a":1}`+"\n"+
 		`{"type":"big","x":"`+strings.Repeat("é", maxRaw)+`"}`+"\n"), &p)
 	if len(items) != 4 {

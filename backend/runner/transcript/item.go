@@ -19,6 +19,8 @@ type Item struct {
 	// Passing items tell what is going on at the moment; they are shown but not
 	// stored: pieces of messages, “requesting”.
 	Passing bool
+	// Pictures of a tool's result, which Data can only refer to.
+	Pictures []Picture
 }
 
 // Result is the CLI's final word.

@@ -63,6 +63,9 @@ func told(items []Item, p *Parser) string {
 			mark = "~"
 		}
 		fmt.Fprintf(&sb, "%s %s %s\n", mark, it.Type, b)
+		for _, pic := range it.Pictures {
+			fmt.Fprintf(&sb, "    picture %d bytes %.8q\n", len(pic), pic)
+		}
 	}
 	if r := p.Result; r != nil {
 		b, _ := json.Marshal(r)

@@ -28,6 +28,9 @@ type Parser struct {
 	Worked   bool           // the model has said or called anything
 	Asked    *Ask           // what the run ended with to ask the person, nil when it did not
 	Lines    int            // that were JSON objects with a type
+	// KeyRefused is how often the model has refused the key in a row so far, as the CLI
+	// says before it tries again; 0 if it has not.
+	KeyRefused int
 	// Garbage is the end of what was printed besides JSON, for diagnosis: at most
 	// 20 lines and 2000 bytes.
 	Garbage string
@@ -44,6 +47,9 @@ type Parser struct {
 	tasks []core.BackgroundTask // that live
 	calls map[string]string     // commands that are not answered yet
 	quiet []string              // tasks that are commands in the foreground
+
+	agents map[string]string // sub-agents: the call by the task
+	filmed map[string]bool   // calls of the browser's tools that are not answered yet
 
 	// The message being streamed.
 	msgID string
@@ -113,8 +119,7 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		r, late := p.take(w)
 		p.settle(w, r)
 		if late && p.Asked == nil {
-			return append(p.turn(false), Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
-				Text: "The agent could not go on after its answer. " + clipMarked(r.Said(), maxOutput)}}), nil
+			return append(p.turn(false), notice("warning", "The agent could not go on after its answer. "+clipMarked(r.Said(), maxOutput))), nil
 		}
 		return p.turn(false), nil
 	case "rate_limit_event":
@@ -126,11 +131,12 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		return []Item{{Type: core.EventActivity, Data: core.Activity{
 			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.Model,
 		}}}, nil
-	case "keep_alive", "tool_progress": // how long a call has taken: the page has a clock
-		return nil, nil
 	}
 	if !json.Valid(line) {
 		return nil, fmt.Errorf("not JSON")
+	}
+	if items, known, err := p.other(typ, line); known || err != nil {
+		return items, err
 	}
 	return []Item{raw(line)}, nil
 }

@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"loop/backend/core"
 )
 
 func (p *Parser) system(line []byte) ([]Item, error) {
+	sub, err := pick(line, "subtype")
+	if err != nil {
+		return nil, err
+	}
+	if name, _ := firstOf(sub[0], maxShort); isQuietKind("system/" + name) {
+		return nil, nil
+	}
 	var w wireSystem
 	if err := decode(line, &w); err != nil {
 		return nil, err
@@ -22,46 +28,32 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 		items := append(p.turn(true), activity("init", "", w.Model))
 		for _, m := range w.MCPServers {
 			if m.Status != "connected" && m.Status != "pending" && m.Status != "" {
-				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
-					Text: fmt.Sprintf("The MCP server %s is not available to the agent (%s).", clipShort(m.Name), clipShort(m.Status))}})
+				items = append(items, notice("warning",
+					fmt.Sprintf("The MCP server %s is not available to the agent (%s).", clipShort(m.Name), clipShort(m.Status))))
 			}
 		}
 		return items, nil
 	case "status":
-		if w.Status == "" {
-			return nil, nil
-		}
-		it := activity(clipShort(w.Status), "", "")
-		it.Passing = w.Status == "requesting"
-		return []Item{it}, nil
+		return statusOf(w), nil
 	case "thinking_tokens":
-		it := activity("thinking", fmt.Sprintf("%d tokens", w.Tokens), "")
+		it := activity("thinking", fmt.Sprintf("%d tokens", count(w.Tokens)), "")
 		it.Passing = true
 		return []Item{it}, nil
 	case "task_started", "task_progress", "task_notification":
-		text := cmp.Or(w.Description, w.Summary)
-		if w.Subtype == "task_notification" && w.Status != "" {
-			text = strings.TrimSpace(w.Status + ": " + text)
-		}
-		if w.LastTool != "" {
-			text += " (" + w.LastTool + ")"
-		}
-		if w.Subtype == "task_started" {
-			return p.taskStarted(w.TaskID, w.ToolUseID, text), nil
-		}
-		if p.isQuiet(w.TaskID) {
-			return nil, nil
-		}
-		return []Item{activity(p.taskWord(w.TaskID, w.Subtype), text, "")}, nil
+		return p.taskSaid(w), nil
 	case "background_tasks_changed":
 		return p.tasksChanged(line)
-	case "task_updated":
-		return nil, nil // said by task_notification, in words
 	case "api_retry":
-		return []Item{activity("api_retry", retryText(w), "")}, nil
+		if w.ErrorStatus == 401 || w.Error == "authentication_failed" {
+			p.KeyRefused = max(p.KeyRefused, int(count(w.Attempt)))
+		}
+		return []Item{retry(w.wireRetry, "")}, nil
 	case "compact_boundary", "microcompact_boundary":
 		p.tally.compacted(w.Compact.PostTokens)
-		return []Item{{Type: core.EventNotice, Data: core.Notice{Level: "info", Text: "The conversation was long and has been compacted."}}}, nil
+		return []Item{notice("info", "The conversation was long and has been compacted.")}, nil
+	}
+	if items, known := said(w); known {
+		return items, nil
 	}
 	return []Item{raw(line)}, nil
 }
@@ -77,18 +69,101 @@ func commands(w wireSystem) []string {
 	return out
 }
 
-// retryText says in words what the CLI is waiting for.
-func retryText(w wireSystem) string {
-	why := "The model could not be reached"
-	switch {
-	case w.ErrorStatus == 529:
-		why = "The model is overloaded (529)"
-	case w.ErrorStatus == 429:
-		why = "The model limits the rate of requests (429)"
-	case w.ErrorStatus > 0:
-		why = fmt.Sprintf("The model answered with an error (%d)", w.ErrorStatus)
+func statusOf(w wireSystem) []Item {
+	if w.CompactResult == "failed" {
+		return []Item{notice("warning", strings.TrimSpace("The conversation could not be compacted. "+clipMarked(w.CompactError, maxOutput)))}
 	}
-	wait := min(max(w.DelayMs, 0), 1e9) // a hostile number must not overflow a Duration
-	return fmt.Sprintf("%s. Trying again in %s, attempt %d of %d.", why,
-		time.Duration(wait*float64(time.Millisecond)).Round(100*time.Millisecond), w.Attempt, w.MaxRetries)
+	if w.Status == "" {
+		return nil
+	}
+	it := activity(clipShort(w.Status), "", "")
+	it.Passing = w.Status == "requesting" || w.Status == "compacting" // compact_boundary follows
+	return []Item{it}
+}
+
+// taskSaid is what is said of a task: a sub-agent's belongs to its call.
+func (p *Parser) taskSaid(w wireSystem) []Item {
+	text := cmp.Or(w.Description, w.Summary)
+	call := p.agentCall(w.wireTaskLine)
+	if w.Subtype == "task_notification" && w.Status != "" && call == "" {
+		text = strings.TrimSpace(w.Status + ": " + text)
+	}
+	if w.LastTool != "" && call == "" {
+		text += " (" + w.LastTool + ")"
+	}
+	switch {
+	case w.Subtype == "task_started" && call == "":
+		return p.taskStarted(w.TaskID, w.ToolUseID, text)
+	case p.isQuiet(w.TaskID):
+		return nil
+	}
+	it := activity(p.taskWord(w.TaskID, w.Subtype), text, "")
+	if call == "" {
+		return []Item{it}
+	}
+	work := &core.AgentWork{
+		Kind: clipShort(w.AgentKind), Calls: int(count(w.Used.Calls)), Tokens: count(w.Used.Tokens), DurationMs: count(w.Used.DurationMs),
+	}
+	switch w.Subtype {
+	case "task_started":
+		work.State = "running"
+	case "task_notification":
+		work.State = cmp.Or(clipShort(w.Status), "completed")
+	}
+	it.Passing = w.Subtype == "task_progress" // what it calls is stored, and the sums come at its end
+	return []Item{about(it, call, work)}
+}
+
+// agentCall is the call that a sub-agent's task stems from; empty for other tasks.
+func (p *Parser) agentCall(w wireTaskLine) string {
+	id, call := clipShort(w.TaskID), clipShort(w.ToolUseID)
+	if known := p.agents[id]; known != "" || call == "" {
+		return known
+	}
+	if w.TaskType != "local_agent" && w.AgentKind == "" {
+		return ""
+	}
+	if p.agents == nil {
+		p.agents = map[string]string{}
+	}
+	if len(p.agents) < maxCalls {
+		p.agents[id] = call
+	}
+	return call
+}
+
+// about makes an activity one of a sub-agent.
+func about(it Item, call string, work *core.AgentWork) Item {
+	if a, ok := it.Data.(core.Activity); ok {
+		a.ParentID, a.Agent = clipShort(call), work
+		it.Data = a
+	}
+	return it
+}
+
+func notice(level, text string) Item {
+	return Item{Type: core.EventNotice, Data: core.Notice{Level: level, Text: text}}
+}
+
+// retry is the CLI's wait before it asks the model again; call is empty, or that of the
+// sub-agent that waits.
+func retry(w wireRetry, call string) Item {
+	why := "The model could not be reached"
+	switch status := int(count(w.ErrorStatus)); {
+	case status == 529:
+		why = "The model is overloaded (529)"
+	case status == 429:
+		why = "The model limits the rate of requests (429)"
+	case status == 401:
+		why = "The model refused the key (401)"
+	case status > 0:
+		why = fmt.Sprintf("The model answered with an error (%d)", status)
+	}
+	wait := &core.RetryWait{
+		Attempt: int(count(w.Attempt)), Of: int(count(w.MaxRetries)), DelayMs: int64(bounded(w.DelayMs, 1e9)), Why: why + ".",
+	}
+	return Item{Type: core.EventActivity, Passing: call != "", Data: core.Activity{
+		Activity: "api_retry", ParentID: clipShort(call), Retry: wait,
+		Description: fmt.Sprintf("%s Trying again in %s, attempt %d of %d.", wait.Why, seconds(wait.DelayMs), wait.Attempt, wait.Of),
+	}}
 }

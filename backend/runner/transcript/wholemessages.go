@@ -37,9 +37,13 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			switch {
 			case w.Error != "":
 				p.APIError = &APIError{Kind: clipShort(w.Error), Text: clipMarked(b.Text, maxOutput)}
-				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning", Text: p.APIError.Text}})
+				if w.Parent != "" {
+					items = append(items, about(activity("task_error", b.Text, ""), w.Parent, nil))
+					continue
+				}
+				items = append(items, notice("warning", p.APIError.Text))
 			case w.Parent != "":
-				items = append(items, activity("task_message", b.Text, w.Message.Model))
+				items = append(items, about(activity("task_message", b.Text, w.Message.Model), w.Parent, nil))
 			case b.Text != "":
 				p.lastText = clipMarked(b.Text, maxPlan)
 				items = append(items, Item{Type: core.EventMessageCreated, Data: core.MessageCreated{
@@ -67,9 +71,9 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			}
 		default:
 			if strings.HasSuffix(b.Type, "tool_result") {
-				out, cut := outputOf(b.Content)
-				items = append(items, Item{Type: core.EventToolResult, Data: core.ToolResult{
-					ToolUseID: clipShort(b.ToolUseID), ParentID: clipShort(w.Parent), Output: out, IsError: b.IsError, Truncated: cut,
+				out := outputOf(b.Content)
+				items = append(items, Item{Type: core.EventToolResult, Pictures: out.pictures, Data: core.ToolResult{
+					ToolUseID: clipShort(b.ToolUseID), ParentID: clipShort(w.Parent), Output: out.text, IsError: b.IsError, Truncated: out.cut,
 				}})
 				continue
 			}
@@ -129,15 +133,19 @@ func (p *Parser) userBlock(val []byte, parent string) (items []Item, isResult bo
 	}
 	switch typ, _ := firstOf(v[0], maxShort); typ {
 	case "tool_result":
-		out, cut := outputOf(v[3])
+		out := outputOf(v[3])
 		id, _ := firstOf(v[1], maxShort)
-		delete(p.calls, id)
-		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out, IsError: string(v[2]) == "true", Truncated: cut}
-		if parent != "" {
-			return []Item{{Type: core.EventToolResult, Data: r}}, true, nil
+		if p.filmed[id] {
+			out.pictures = nil
 		}
-		r = p.refused(r)
-		return append([]Item{{Type: core.EventToolResult, Data: r}}, p.todoAnswer(r)...), true, nil
+		delete(p.filmed, id)
+		delete(p.calls, id)
+		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out.text, IsError: string(v[2]) == "true", Truncated: out.cut}
+		if parent == "" {
+			r = p.refused(r)
+			items = p.todoAnswer(r)
+		}
+		return append([]Item{{Type: core.EventToolResult, Data: r, Pictures: out.pictures}}, items...), true, nil
 	case "text":
 		text, _ := firstOf(v[4], maxOutput)
 		return p.userText(text, parent), false, nil
@@ -151,48 +159,9 @@ func (p *Parser) userText(text, parent string) []Item {
 		return nil
 	}
 	if parent != "" {
-		return []Item{activity("task_prompt", text, "")}
+		return []Item{about(activity("task_prompt", text, ""), parent, nil)}
 	}
 	return []Item{activity("user_text", text, "")}
-}
-
-// outputOf is the readable part of a tool result, a string or a list of blocks.
-func outputOf(body []byte) (string, bool) {
-	if len(body) == 0 || string(body) == "null" {
-		return "", false
-	}
-	switch body[0] {
-	case '"':
-		return firstOf(body, maxOutput)
-	case '[':
-	default:
-		return clip(string(repaired(body)), maxOutput)
-	}
-	var sb strings.Builder
-	cut := false
-	_ = elements(body, func(val []byte) error {
-		v, err := pick(val, "type", "text")
-		if err != nil {
-			return err
-		}
-		if sb.Len() > maxOutput {
-			cut = true
-			return errShape // enough
-		}
-		if sb.Len() > 0 {
-			sb.WriteByte('\n')
-		}
-		if typ, _ := firstOf(v[0], maxShort); typ != "text" {
-			sb.WriteString("[" + typ + "]") // an image, a reference
-			return nil
-		}
-		text, more := firstOf(v[1], maxOutput)
-		sb.WriteString(text)
-		cut = cut || more
-		return nil
-	})
-	out, clipped := clip(sb.String(), maxOutput)
-	return out, cut || clipped
 }
 
 // blocksOf reads content that is a string or a list of blocks.

@@ -61,33 +61,6 @@ type wireStream struct {
 	Parent string `json:"parent_tool_use_id"`
 }
 
-type wireSystem struct {
-	Subtype     string  `json:"subtype"`
-	SessionID   string  `json:"session_id"`
-	Model       string  `json:"model"`
-	Status      string  `json:"status"`
-	Description string  `json:"description"`
-	Summary     string  `json:"summary"`
-	LastTool    string  `json:"last_tool_name"`
-	TaskID      string  `json:"task_id"`
-	ToolUseID   string  `json:"tool_use_id"`
-	Tokens      int64   `json:"estimated_tokens"`
-	Attempt     int     `json:"attempt"`
-	MaxRetries  int     `json:"max_retries"`
-	DelayMs     float64 `json:"retry_delay_ms"`
-	ErrorStatus int     `json:"error_status"`
-	Error       string  `json:"error"`
-	MCPServers  []struct {
-		Name   string `json:"name"`
-		Status string `json:"status"`
-	} `json:"mcp_servers"`
-	Commands []string `json:"slash_commands"`
-	Terminal []string `json:"terminal_slash_commands"`
-	Compact  struct {
-		PostTokens int64 `json:"post_tokens"`
-	} `json:"compact_metadata"`
-}
-
 type wireResult struct {
 	Subtype        string   `json:"subtype"`
 	IsError        bool     `json:"is_error"`

@@ -4,11 +4,22 @@ export type Activity = {
   activity: string;
   description?: string;
   model?: string;
+  parent_tool_use_id?: string;
+  agent?: AgentWork;
+  retry?: RetryWait;
 };
 
 export type AgentChoice = {
   id: string;
   name: string; // as it is shown; empty is the id
+};
+
+export type AgentWork = {
+  kind?: string; // Explore, general-purpose, …
+  state?: string; // running, completed, failed, stopped; empty: as before
+  calls?: number;
+  tokens?: number;
+  duration_ms?: number;
 };
 
 export type Answer = {
@@ -144,6 +155,7 @@ export type Attempt = {
   reason?: string; // what went wrong before, in a sentence
   session_id?: SessionID; // to resume, from the second try on; empty is none
   transient?: number; // waits so far
+  of?: number; // tries at most, with waits between them
   not_before?: string;
   delay_ms?: number;
   failure?: Failure;
@@ -1151,6 +1163,13 @@ export type Recording = {
   rows: number;
 };
 
+export type RetryWait = {
+  attempt: number;
+  of?: number;
+  delay_ms: number;
+  why: string; // a sentence
+};
+
 export type Rewind = {
   id: string;
   run_id: RunID; // whose prompt it went back to before
@@ -1521,6 +1540,7 @@ export type ToolResult = {
   is_error: boolean;
   truncated?: boolean;
   files?: FileChange[];
+  pictures?: Attachment[];
 };
 
 export type ToolUse = {

@@ -34,7 +34,7 @@ export function Pictures({ channelId, pictures, onRemove }: Props) {
 }
 
 /** A picture, by its bytes: they come from Loop and never from an address. */
-function Picture({ channelId, picture }: { channelId: ChannelID; picture: Attachment }) {
+export function Picture({ channelId, picture }: { channelId: ChannelID; picture: Attachment }) {
   const [url, setUrl] = useState("");
   const [failed, setFailed] = useState("");
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useVirtualizer, defaultRangeExtractor } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import type { KeyboardEvent, MouseEvent } from "react";
+import type { CSSProperties, KeyboardEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
@@ -26,15 +26,22 @@ import { LeavesLine } from "./rows/RewoundRow";
 import { session } from "../../session/session";
 import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
+import { useRetrySaid } from "./useRetrySaid";
+import { StickyPrompt } from "./StickyPrompt";
+import { useSticky } from "./useSticky";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
 import { isFoldable } from "../../model/timeline/fold";
+import { nest } from "../../model/timeline/nest";
 import { Row } from "./rows/Row";
+import "./rows/rail.css";
 import { Tail } from "./Tail";
 import { openFrame } from "./openframe";
 import { useFoundMarks } from "./useFoundMarks";
 import { useFollow } from "./useFollow";
 
+const STICKY_PX = 34; // height of the prompt that sticks
+const DEEPEST = 4; // sub-agents of sub-agents hang no deeper
 const OLDER_AT_PX = 600; // older pages are loaded when the top is as near as this
 
 type Props = { channelId: ChannelID; filter: Filter; onClearFilter(): void };
@@ -48,7 +55,8 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const run = useMemo(() => activeRun(t), [t]);
   const scroller = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState("");
-  const { rows: items, inside, settle } = useReads(passed, open, current);
+  const nested = useMemo(() => nest(passed, (key) => Boolean(open[key])), [passed, open]);
+  const { rows: items, inside, settle } = useReads(nested.rows, open, current);
   const found = items.findIndex((it) => it.key === current);
   const at = found >= 0 ? found : items.length - 1;
 
@@ -61,6 +69,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     anchorTo: "end", // older pages come in above without moving the visible rows
     scrollEndThreshold: -1, // useFollow below follows the end instead
     paddingStart: 20,
+    scrollPaddingStart: STICKY_PX, // a row that is gone to is not below the prompt that sticks
     paddingEnd: 12,
     rangeExtractor: useCallback(
       (range: Parameters<typeof defaultRangeExtractor>[0]) => {
@@ -74,18 +83,23 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
   useEffect(() => settle(following), [settle, following]);
 
-  useReveal(items, t.phase === "ready", scroller, (index, key) => {
+  const { prompt: stuck, index: stuckAt, look } = useSticky(items, virt);
+  useLayoutEffect(look, [look, total]);
+  useRetrySaid(t.built, run?.runId);
+
+  useReveal(items, nested.hidden, t.phase === "ready", scroller, (index, key) => {
     pause();
     setCurrent(key);
     const row = items[index];
     if (row && isFoldable(row) && foundRowStore.getState().key === key) setOpen((o) => ({ ...o, [key]: true }));
+    if (nested.hidden.has(key)) setOpen((o) => ({ ...o, [key]: true }));
     virt.scrollToIndex(index, { align: "auto" });
   });
 
   useFoundMarks(channelId, scroller);
   const leaving = useStore(leavingStore, (all) => all[channelId]);
   const leaves = useMemo(() => leavingRows(items, leaving?.run), [items, leaving]);
-  const look = (it: Item) => (leaves.has(it.key) || stays.gone.has(it.key) ? "rewound-leaving" : leaving?.run === it.runId && it.kind === "prompt" ? "rewound-target" : "");
+  const leaveClass = (it: Item) => (leaves.has(it.key) || stays.gone.has(it.key) ? "rewound-leaving" : leaving?.run === it.runId && it.kind === "prompt" ? "rewound-target" : "");
   const firstLeaving = leaving?.words ? (items.find((it) => leaves.has(it.key))?.key ?? "") : "";
 
   // While a run is played back, the row of its moment is in sight.
@@ -145,7 +159,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       Enter: () => openPicture(it) || (isFoldable(it) && toggle(it.key)),
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
-      ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
+      ArrowLeft: () => (isFoldable(it) && open[it.key] ? toggle(it.key) : go(parentAt(items, it, at))),
       b: () => it.kind === "prompt" && goBackTo(channelId, it.runId),
       a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
       l: () => void copyRowLink(items, it),
@@ -173,15 +187,19 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
 
   return (
     <>
-      <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); }} onKeyDown={onKey} onClickCapture={onMore} data-region="timeline" data-following={following}>
+      {stuck && <StickyPrompt item={stuck} onGo={() => go(stuckAt)} />}
+      <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); look(); }} onKeyDown={onKey} onClickCapture={onMore} data-region="timeline" data-following={following}>
         <div role="feed" aria-label="Timeline items" aria-busy={t.loadingOlder || Boolean(run)} className="sizer" style={{ height: total }}>
           {virt.getVirtualItems().map((v) => {
             const it = items[v.index];
+            const deep = it ? nested.depthOf(it) : 0;
+            const next = items[v.index + 1];
+            const rail = deep > 0 ? `rail ${next && nested.depthOf(next) >= deep ? "" : "rail-end"}` : "";
             return (
               <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
                 {it && it.key === firstLeaving && <LeavesLine words={leaving?.words ?? ""} />}
                 {it ? (
-                  <article className={`item column ${it.kind} ${look(it)} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""} ${inside.has(it.key) ? "inside" : ""}`} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
+                  <article className={`item column ${it.kind} ${leaveClass(it)} ${moment?.run === it.runId ? "played" : ""} ${v.index === played ? "moment" : ""} ${inside.has(it.key) ? "inside" : ""} ${rail}`} style={deep > 0 ? railStyle(deep) : undefined} tabIndex={v.index === at ? 0 : -1} aria-current={v.index === played ? "time" : undefined} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
                     aria-label={itemLabel(it)} onFocus={(e) => (e.target === e.currentTarget || it.kind === "gate") && setCurrent(it.key)}>
                     <ErrorBoundary what="Item">
                       <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
@@ -225,6 +243,15 @@ function openPicture(it: Item): boolean {
   const frame = it.kind === "tool" ? footageStore.getState()[it.runId]?.calls[it.useId] : undefined;
   if (frame) openFrame(it.runId, frame.frame_id);
   return Boolean(frame);
+}
+
+const railStyle = (deep: number) => ({ "--rail": Math.min(deep, DEEPEST) }) as CSSProperties;
+
+/** The row that a sub-agent's row hangs below; the row itself where it hangs below none. */
+function parentAt(items: readonly Item[], it: Item, at: number): number {
+  const parent = it.kind === "tool" || it.kind === "activity" || it.kind === "reads" ? it.parentId : "";
+  const i = parent ? items.findIndex((x) => x.kind === "tool" && x.useId === parent && x.runId === it.runId) : -1;
+  return i >= 0 ? i : at;
 }
 
 /** A card that waits for an answer takes the whole width. */

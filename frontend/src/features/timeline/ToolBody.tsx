@@ -6,10 +6,12 @@ import { relativeTo } from "../../model/text";
 import type { ToolItem } from "../../model/timeline/items";
 import { SafeText } from "../../ui/SafeText";
 import { withoutExit } from "../../model/timeline/output";
+import { withoutPictures } from "../../model/timeline/tools";
 import { readLines } from "../../model/timeline/readlines";
 import { FileDiff } from "./FileDiff";
 import { Output } from "./Output";
 import { ReadFile } from "./ReadFile";
+import { ToolPictures } from "./ToolPictures";
 
 /** The input and the result of one tool call. */
 export function ToolBody({ item, dir }: { item: ToolItem; dir: string }) {
@@ -30,6 +32,16 @@ export function ToolBody({ item, dir }: { item: ToolItem; dir: string }) {
 function Result({ item, result, dir }: { item: ToolItem; result: ToolResult; dir: string }) {
   const read = useMemo(() => (item.name === "Read" && !result.is_error ? readLines(result.output) : null), [item.name, result]);
   if (read) return <ReadFile read={read} path={relativeTo(pathOf(item.input), dir)} truncated={result.truncated === true} />;
+  const pictures = result.pictures ?? [];
+  if (pictures.length > 0) {
+    const said = withoutPictures(result);
+    return (
+      <>
+        <ToolPictures channelId={item.channelId ?? ""} pictures={pictures} name={pathOf(item.input).split("/").at(-1) || "Picture"} />
+        {said && <Output text={said} name="Output" error={result.is_error} truncated={result.truncated} />}
+      </>
+    );
+  }
   const ran = item.name === "Bash"; // what failed says so in its own colours
   const text = ran && result.is_error ? withoutExit(result.output) : result.output;
   return <Output text={text} name="Output" error={result.is_error && !ran} truncated={result.truncated} />;
@@ -50,7 +62,6 @@ function Input({ item }: { item: ToolItem }) {
     const o = input as Record<string, unknown>;
     if (item.name === "Bash" && typeof o.command === "string") return isShort(o.command) ? null : <Output text={`$ ${o.command}`} name="Command" />;
     if (item.name === "TodoWrite" && Array.isArray(o.todos)) return <Todos todos={o.todos} />;
-    if (item.name === "Task" && typeof o.prompt === "string") return <Output text={o.prompt} name="Task" />;
     const named = ROW_SAYS[item.name] ?? [];
     if (Object.keys(o).every((k) => named.includes(k))) return null;
   }

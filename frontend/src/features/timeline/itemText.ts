@@ -10,9 +10,11 @@ import { footageStore } from "../../model/footage";
 import { byWords, decidedLine } from "../../model/timeline/decided";
 import type { EndItem, GateItem, Item, NoticeItem } from "../../model/timeline/items";
 import { wentWords } from "../../model/rewind";
+import { activityVerb } from "../../model/timeline/activity";
 import { readsWords } from "../../model/timeline/reads";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
+import { retryWords } from "../../model/timeline/retries";
 import { attemptWords, questionWords } from "./rows/RunRows";
 
 export function itemText(it: Item): string {
@@ -29,7 +31,8 @@ export function itemText(it: Item): string {
       const input = typeof it.input === "object" && it.input !== null ? (it.input as Record<string, unknown>) : {};
       const head = it.name === "Bash" && typeof input.command === "string" ? `$ ${input.command}` : `${it.name} ${safeJSON(it.input)}`;
       const patches = (it.result?.files ?? []).map((f) => f.patch).filter(Boolean);
-      return [head, stripColour(it.result?.output ?? ""), ...patches].filter(Boolean).join("\n");
+      const output = it.agent ? it.agent.report : (it.result?.output ?? "");
+      return [head, stripColour(output), ...patches].filter(Boolean).join("\n");
     }
     case "reads":
       return it.items.map(itemText).join("\n\n");
@@ -39,6 +42,8 @@ export function itemText(it: Item): string {
       return [endWords(it), it.failure && failureText(it.failure)].filter(Boolean).join("\n");
     case "attempt":
       return attemptWords(it);
+    case "retry":
+      return Object.values(retryWords(it, it.until || it.due)).join(". ");
     case "question":
       return it.question.kind === "exit_plan" ? [it.question.plan, questionWords(it)].join("\n\n") : questionWords(it);
     case "gate":
@@ -116,9 +121,11 @@ export function itemLabel(it: Item): string {
     case "end":
       return endWords(it);
     case "activity":
-      return visible(`${it.name.replaceAll("_", " ")}: ${it.text}`.slice(0, 200));
+      return visible(`${activityVerb(it.name)}: ${it.text}`.slice(0, 200));
     case "attempt":
       return visible(attemptWords(it));
+    case "retry": // without its clock, so that a screen reader does not hear each second
+      return visible(`${retryWords(it, it.until || it.due).head}: ${it.why}`);
     case "question":
       return visible(questionWords(it).slice(0, 200));
     case "gate":

@@ -16,7 +16,7 @@ class Before {
 }
 
 /** The rows of the list, with runs of reads folded. settle takes whether the list follows its end; where it does not, no row that was there goes away. */
-export function useReads(items: Item[], open: Record<string, boolean>, current: string) {
+export function useReads(items: readonly Item[], open: Record<string, boolean>, current: string) {
   const [before] = useState(() => new Before());
   const view = useMemo(() => foldReads(items, before.memory, before.still, (key) => Boolean(open[key]), current), [before, items, open, current]);
   useEffect(() => before.keep(view.memory), [before, view]);

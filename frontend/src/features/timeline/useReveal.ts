@@ -24,13 +24,13 @@ function isAt(it: Item, id: string): boolean {
  * list draws what is in sight only, so it is told first. A card that is on no loaded page is
  * in the panel of what waits.
  */
-export function useReveal(items: Item[], ready: boolean, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
+export function useReveal(items: readonly Item[], hidden: ReadonlyMap<string, readonly Item[]>, ready: boolean, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
   const wanted = useStore(stopStore, (s) => s.to === "timeline");
   useEffect(() => {
     const asked = wanted && ready ? takeStop("timeline") : "";
     const id = asked.replace(STAY, "");
     if (!id) return;
-    const item = items.findIndex((it) => isAt(it, id));
+    const item = items.findIndex((it) => isAt(it, id) || hidden.get(it.key)?.some((x) => isAt(x, id)));
     if (item >= 0) { // not a card: the item itself
       show(item, items[item]?.key ?? "");
       if (id === asked) focusItem(scroller.current, item);

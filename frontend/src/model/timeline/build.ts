@@ -1,6 +1,8 @@
 // Makes items of events. The fold is pure: the same events give the same rows, whether
 // they came live or from the database after a reload.
 import type { Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse } from "../../api/types";
+import { activity } from "./activity";
+import { agentAnswered, agentCalled, agentsEnded } from "./agents";
 import { saysWhatItChanges, withFiles } from "./changedfiles";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import { decided } from "./decided";
@@ -9,7 +11,9 @@ import { ownWords } from "../models";
 import { notice } from "./notice";
 import { rewound } from "./rewound";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
-import { drives, isTerminal, newRun } from "./items";
+import { drives, isTerminal } from "./items";
+import { attempt, beginsNow, endRetry } from "./retries";
+import { seen, took, touch } from "./running";
 
 /** Applies stored events in order. Copies once per batch, never mutates its input. */
 export function fold(built: Built, events: LoopEvent[]): Built {
@@ -46,7 +50,7 @@ function step(b: Built, ev: LoopEvent) {
     case "run.notice":
       return notice(b, ev, data as Notice);
     case "run.attempt":
-      return attempt(b, ev, data as Attempt);
+      return attempt(b, touch(b, ev.run_id ?? "", ev.timestamp), ev, data as Attempt);
     case "run.background":
       return background(b, ev, data as Background);
     case "agent.ask_user":
@@ -77,52 +81,6 @@ function raw(b: Built, ev: LoopEvent) {
   b.items.push({ kind: "raw", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", type: ev.type, data: ev.data });
 }
 
-/** A fresh copy of the run's record, so that earlier states stay as they were. */
-function touch(b: Built, runId: string, at: number): RunInfo {
-  const run = { ...(b.runs[runId] ?? newRun(runId, at)) };
-  b.runs[runId] = run;
-  return run;
-}
-
-/** The time since the run's last row, in ms. A block that was cut off is stored late: it was shown before. */
-function took(b: Built, runId: string, at: number, cut = false): number {
-  const run = touch(b, runId, at);
-  const t = Math.max(0, at - run.lastAt);
-  if (runId) run.seenAt ||= at;
-  run.lastAt = at;
-  run.activity = "";
-  if (!run.ready) {
-    run.ready = true;
-    ready(b, runId, cut ? run.runningAt || at : at);
-  }
-  return t;
-}
-
-/** Finishes the start row at the agent's first sign of life. */
-function ready(b: Built, runId: string, at: number) {
-  const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
-  const it = b.items[i];
-  if (it?.kind === "start" && it.readyAt === 0) b.items[i] = { ...it, readyAt: at };
-}
-
-// These activities only show in the last row, while they last. All others stay in the timeline.
-const PASSING: Record<string, string> = { init: "Starting", requesting: "Asking the model", thinking: "Thinking" };
-
-function activity(b: Built, ev: LoopEvent, a: Activity) {
-  const runId = ev.run_id ?? "";
-  const run = touch(b, runId, ev.timestamp);
-  if (a.model) run.model = text(a.model);
-  const name = text(a.activity);
-  const said = text(a.description);
-  const passing = PASSING[name];
-  if (passing || !ev.id || (name === "rate_limit" && said.startsWith("allowed"))) {
-    run.activity = passing ? [passing, said].filter(Boolean).join(", ") : said || name.replaceAll("_", " ");
-    return;
-  }
-  b.items.push({ kind: "activity", key: `e${ev.id}`, at: ev.timestamp, runId, name, text: said });
-  took(b, runId, ev.timestamp);
-}
-
 function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const runId = ev.run_id ?? "";
   const at = ev.timestamp;
@@ -138,15 +96,6 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const key = settle(b, runId, text(m.msg_id), "text", content);
   const cut = m.cut === true;
   b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, cut, took: took(b, runId, at, cut), author, uuid: text(m.uuid) });
-}
-
-function attempt(b: Built, ev: LoopEvent, a: Attempt) {
-  const run = touch(b, ev.run_id ?? "", ev.timestamp);
-  run.activity = "";
-  run.lastAt = ev.timestamp;
-  const made: Attempt = { number: Number(a.number) || 0, reason: text(a.reason), delay_ms: Number(a.delay_ms) || 0, session_id: text(a.session_id) };
-  if (a.kind) made.kind = a.kind;
-  b.items.push({ kind: "attempt", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", attempt: made });
 }
 
 function background(b: Built, ev: LoopEvent, d: Background) {
@@ -205,34 +154,41 @@ function settle(b: Built, runId: string, msgId: string, kind: string, content: s
 
 function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
   const runId = ev.run_id ?? "";
-  took(b, runId, ev.timestamp, u.cut);
+  const parentId = text(u.parent_tool_use_id);
+  if (parentId) seen(b, runId, ev.timestamp);
+  else took(b, runId, ev.timestamp, u.cut);
   if (!saysWhatItChanges(text(u.tool_name))) touch(b, runId, ev.timestamp).commands = true;
   b.items.push({
-    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId: text(u.parent_tool_use_id),
+    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId,
     name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false, cut: u.cut === true,
   });
+  if (parentId) agentCalled(b, runId, parentId, text(u.tool_name), u.input);
   heldBy(b, text(u.tool_use_id));
 }
 
 function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {
   const r = coerceResult(came);
   const runId = ev.run_id ?? "";
-  took(b, runId, ev.timestamp);
+  if (r.parent_tool_use_id) seen(b, runId, ev.timestamp);
+  else took(b, runId, ev.timestamp);
   const run = touch(b, runId, ev.timestamp);
   if (r.files && r.files.length > 0) run.files = withFiles(run.files, r.tool_use_id, r.files);
   const i = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === r.tool_use_id && it.runId === runId);
   const it = b.items[i];
   if (it?.kind === "tool") {
-    b.items[i] = { ...it, result: r, endedAt: ev.timestamp, orphaned: false };
+    b.items[i] = agentAnswered({ ...it, result: r, endedAt: ev.timestamp, orphaned: false, ...shown(r, ev) });
     return;
   }
   // The call is on an older page. Until that page is loaded, the result is shown alone.
   const alone: ToolItem = {
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: r.tool_use_id, parentId: r.parent_tool_use_id ?? "",
-    name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false, cut: false,
+    name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false, cut: false, ...shown(r, ev),
   };
   b.items.push(alone);
 }
+
+/** Pictures are read by their channel. */
+const shown = (r: ToolResult, ev: LoopEvent) => (r.pictures?.length ? { channelId: ev.channel_id ?? "" } : {});
 
 function status(b: Built, ev: LoopEvent, s: Status) {
   const runId = ev.run_id ?? "";
@@ -246,6 +202,7 @@ function status(b: Built, ev: LoopEvent, s: Status) {
   if (s.state === "queued") return;
   if (run.endedAt) run.endedAt = 0; // Loop found the run again after it had counted it as lost
   if (s.state === "running") run.runningAt ||= at;
+  beginsNow(b, run, at);
   const fresh = !run.startedAt && !run.seenAt;
   if (fresh) {
     run.startedAt = at;
@@ -275,6 +232,8 @@ function promptToEnd(b: Built, runId: string) {
 function finish(b: Built, run: RunInfo, at: number, s: Status) {
   const key = `d${run.runId}`;
   if (run.endedAt) b.items = b.items.filter((it) => it.key !== key); // of two ends the later one counts
+  endRetry(b, run, at, s.state === "done" ? "answered" : s.state === "cancelled" ? "stopped" : "failed");
+  agentsEnded(b, run.runId);
   run.endedAt = at;
   run.activity = "";
   run.tasks = [];

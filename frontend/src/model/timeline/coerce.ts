@@ -1,6 +1,6 @@
 // Checks the data of events. They come from stored rows of any version, and parts of them
 // from agents. A value of the wrong shape is shown as text and does not break the page.
-import type { Answer, AskQuestion, FileChange, Question, ToolResult } from "../../api/types";
+import type { Answer, AskQuestion, Attachment, FileChange, Question, ToolResult } from "../../api/types";
 
 export function text(v: unknown): string {
   if (typeof v === "string") return v;
@@ -18,10 +18,12 @@ function count(v: unknown): number {
 
 export function toolResult(r: ToolResult): ToolResult {
   const files: unknown[] = Array.isArray(r.files) ? r.files : [];
+  const pictures = list(r.pictures).map(record).map((p): Attachment => ({ id: text(p.id), name: text(p.name), type: text(p.type), bytes: count(p.bytes), width: count(p.width), height: count(p.height) })).filter((p) => p.id !== "");
   return {
     tool_use_id: text(r.tool_use_id), parent_tool_use_id: text(r.parent_tool_use_id), output: text(r.output), is_error: r.is_error === true, truncated: r.truncated === true,
     files: files.filter((f): f is FileChange => typeof f === "object" && f !== null)
       .map((f) => ({ path: text(f.path), kind: text(f.kind), added: count(f.added), removed: count(f.removed), patch: text(f.patch) })),
+    ...(pictures.length > 0 ? { pictures } : {}),
   };
 }
 

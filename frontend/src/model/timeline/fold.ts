@@ -12,7 +12,7 @@ export function isFoldable(it: Item): boolean {
     case "decided":
       return true;
     case "activity":
-      return it.text !== "";
+      return it.text !== "" && it.name !== "task_message" && it.name !== "task_report";
     case "start":
       return it.readyAt > 0;
     case "prompt":

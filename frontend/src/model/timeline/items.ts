@@ -16,15 +16,30 @@ export type ToolItem = Base & {
   endedAt: number;
   orphaned: boolean; // the run ended and no result came
   cut: boolean; // the input was cut off while the agent wrote it
+  agent?: AgentInfo; // of a call that a sub-agent works for
+  channelId?: ChannelID; // of one that shows pictures
+};
+/**
+ * What is known of a sub-agent. calls and counted: its calls as the CLI says, and as there are
+ * events of. doing: the CLI's words for what it does now; last: its last call. said: its last
+ * words. report: what it gave back.
+ */
+export type AgentInfo = {
+  kind: string; model: string; calls: number; counted: number; tokens: number; ms: number;
+  state: "" | "running" | "done" | "failed" | "stopped";
+  endedAt: number; doing: string; last: { name: string; input: unknown } | null; report: string; said: string;
 };
 /** driver: who drives the browser from then on, "" where it is about something else. until: the person has given back, or the run has ended; 0 before. */
 export type NoticeItem = Base & { kind: "notice"; level: string; text: string; driver: string; until: number };
 export type StepMark = { step: string; at: number };
 export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: number; failed: boolean };
 export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
-/** An activity that the agent CLI reported besides text and tools: a retry, a subtask. */
-export type ActivityItem = Base & { kind: "activity"; name: string; text: string };
-/** A further try of a run: the failure before, and the remedy that is tried. */
+/** An activity that the agent CLI reported besides text and tools. parentId: the call of the sub-agent that it is of. */
+export type ActivityItem = Base & { kind: "activity"; name: string; text: string; parentId: string };
+export type RetryEnd = "" | "answered" | "failed" | "stopped";
+/** The wait for a model that refused. tries: waits so far. due: the next try. own: Loop waits, and can begin at once. until: 0 while it waits. */
+export type RetryItem = Base & { kind: "retry"; why: string; attempt: number; of: number; delay: number; own: boolean; tries: number; due: number; until: number; end: RetryEnd };
+/** A further try of a run that goes on in another way: the failure before, and the remedy that is tried. */
 export type AttemptItem = Base & { kind: "attempt"; attempt: Attempt };
 /** The agent's question, and its answer once there is one. */
 export type QuestionItem = Base & { kind: "question"; question: Question };
@@ -42,7 +57,7 @@ export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 /** A run of reads and searches in one row. It is made for the page's list only (reads.ts). */
 export type ReadsItem = Base & { kind: "reads"; parentId: string; items: ToolItem[] };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RewoundItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | RetryItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RewoundItem | RawItem;
 
 /** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };
@@ -58,6 +73,7 @@ export type RunInfo = {
   model: string;
   ownModel: boolean; // its prompt had one of its own
   activity: string; // the present activity in words
+  retry: string; // key of the row that waits for the model, "" where none does
   tasks: TaskInfo[];
   waiting: boolean; // the agent's turn is over, and the run goes on only for its tasks
   lastAt: number; // time of the last row, so that the next can show its duration
@@ -80,7 +96,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", ownModel: false, activity: "", tasks: [], waiting: false, lastAt: at, files: [], commands: false };
+  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", ownModel: false, activity: "", retry: "", tasks: [], waiting: false, lastAt: at, files: [], commands: false };
 }
 
 /** Whether a row says that the person drives the browser, who still does. */

@@ -3,6 +3,7 @@
 import type { LiveMessage, LoopEvent, MessageStreaming } from "../../api/types";
 import { skipUtf8, utf8Length } from "../text";
 import type { Built, Item, LiveBlock } from "./items";
+import { endRetry } from "./retries";
 
 export type Streamed = { built: Built; gap: boolean };
 
@@ -68,7 +69,11 @@ function begin(b: Built, runId: string, msgId: string, block: number, kind: "tex
   const items = b.items.slice();
   const st = items[start];
   if (st?.kind === "start" && !st.readyAt) items[start] = { ...st, readyAt: at };
-  return { ...b, items: [...items, item], live: [...b.live, lb] };
+  const next: Built = { ...b, items, runs: { ...b.runs }, live: [...b.live, lb] };
+  const run = next.runs[runId];
+  if (run?.retry) endRetry(next, (next.runs[runId] = { ...run }), at, "answered");
+  next.items.push(item);
+  return next;
 }
 
 /** Adds the unfinished message from the time when the page was loaded. */

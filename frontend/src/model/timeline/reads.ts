@@ -59,7 +59,7 @@ function runAt(items: readonly Item[], from: number, loose: ReadonlySet<string>,
   for (let i = from; i < items.length; i++) {
     const it = items[i];
     const first = out[0];
-    if (!it || !isRead(it) || !it.result || it.result.is_error || it.cut || loose.has(it.key)) break;
+    if (!it || !isRead(it) || !it.result || it.result.is_error || it.result.pictures?.length || it.cut || loose.has(it.key)) break;
     if (first && (it.runId !== first.runId || it.parentId !== first.parentId || heads.has(it.key))) break;
     out.push(it);
   }

@@ -1,12 +1,14 @@
 // Tool calls in one line each: icon, verb, object, mark of the result.
-import type { KeptFrame, ToolResult } from "../../api/types";
+import type { Attachment, KeptFrame, ToolResult } from "../../api/types";
+import { byteSize } from "../byteSize";
 import { oneLine, relativeTo, stripColour } from "../text";
 import { plural } from "../format";
+import { agentWords, agentWorks, isAgentCall } from "./agents";
 import type { BrowserIcon } from "./browsertools";
 import { browserResult, browserWords, isBrowserTool } from "./browsertools";
 import type { ToolItem } from "./items";
 
-export type ToolIcon = BrowserIcon | "run" | "read" | "edit" | "create" | "search" | "files" | "web" | "task" | "plan" | "mcp" | "tool" | "ask";
+export type ToolIcon = BrowserIcon | "run" | "read" | "image" | "edit" | "create" | "search" | "files" | "web" | "task" | "plan" | "mcp" | "tool" | "ask";
 export type Mark = { text: string; tone: "plain" | "ok" | "fail" | "busy" };
 export type ToolView = { icon: ToolIcon; verb: string; object: string; note: string; mark: Mark; added: number; removed: number };
 
@@ -20,7 +22,10 @@ export function describeTool(item: ToolItem, dir: string, frame?: KeptFrame): To
     const said = item.result && !item.cut ? { ...m, text: browserResult(item.name, item.result, frame) } : m;
     return { ...browserWords(item.name, input, item.result, frame), added: 0, removed: 0, mark: said };
   }
+  if (isAgentCall(item.name) || item.agent) return describeAgent(item, input, dir);
   const v = base(item.name, input, dir);
+  const pictures = item.result?.pictures ?? [];
+  if (v.icon === "read" && pictures[0]) Object.assign(v, { icon: "image", note: pictureSize(pictures[0]) });
   const files = item.result?.files ?? [];
   const added = files.reduce((n, f) => n + (f.added || 0), 0);
   const removed = files.reduce((n, f) => n + (f.removed || 0), 0);
@@ -68,9 +73,6 @@ function base(name: string, input: Input, dir: string): Omit<ToolView, "mark" | 
       return { icon: "web", verb: "Fetch", object: s("url"), note: "" };
     case "WebSearch":
       return { icon: "web", verb: "Search the web", object: s("query"), note: "" };
-    case "Task":
-    case "Agent":
-      return { icon: "task", verb: "Delegate", object: oneLine(s("description") || s("prompt")), note: s("subagent_type") };
     case "TodoWrite":
       return { icon: "plan", verb: "Plan", object: plan(input), note: "" };
     case "ExitPlanMode":
@@ -86,6 +88,32 @@ function base(name: string, input: Input, dir: string): Omit<ToolView, "mark" | 
   if (mcp) return { icon: "mcp", verb: "Call", object: `${mcp[1]} · ${mcp[2]}`, note: short(input) };
   return { icon: "tool", verb: "Use", object: name, note: short(input) };
 }
+
+/** A sub-agent's call: its task, and what it does now or who it is. */
+function describeAgent(item: ToolItem, input: Input, dir: string): ToolView {
+  const a = item.agent;
+  const s = (k: string) => (typeof input[k] === "string" ? (input[k] as string) : "");
+  const object = oneLine(s("description") || s("prompt")) || (isAgentCall(item.name) ? "" : item.name);
+  const words = a ? agentWords(a) : { who: "", sums: "" };
+  const view = { icon: "task" as const, verb: "Agent", object, note: words.who || s("subagent_type"), added: 0, removed: 0 };
+  if (!agentWorks(item) && (item.result || item.orphaned || item.cut)) {
+    const failed = a?.state === "failed" || a?.state === "stopped" ? a.state : "";
+    const m = mark(item, "task", false);
+    return { ...view, mark: m.tone === "ok" && failed ? { text: failed, tone: "fail" } : m.tone === "ok" ? { text: words.sums, tone: "ok" } : m };
+  }
+  const last = a?.last ? base(a.last.name, (a.last.input ?? {}) as Input, dir) : null;
+  const doing = a?.doing || (last ? `${last.verb} ${last.object}` : "");
+  return { ...view, note: doing || view.note, mark: { text: words.sums || "working", tone: "busy" } };
+}
+
+/** The pixels and bytes of a picture. */
+export const pictureSize = (p: Attachment): string => `${p.width.toLocaleString("en")} × ${p.height.toLocaleString("en")}, ${byteSize(p.bytes)}`;
+
+/** Whether a picture costs so much to draw that the person is asked. */
+export const isHuge = (p: Attachment): boolean => p.bytes > 1_500_000 || p.width * p.height > 8_000_000;
+
+/** An output without the marks of pictures that are shown. */
+export const withoutPictures = (r: ToolResult): string => (r.pictures?.length ? r.output.replace(/^\[image\]\n?/gm, "") : r.output).trimEnd();
 
 function range(input: Input): string {
   const { offset, limit } = input;
@@ -110,7 +138,7 @@ function mark(item: ToolItem, icon: ToolIcon, changed: boolean): Mark {
   if (item.cut) return { text: "cut off here", tone: "fail" };
   if (!r) return item.orphaned ? { text: "no result", tone: "fail" } : { text: "working", tone: "busy" };
   if (r.is_error) return { text: errorWord(r), tone: "fail" };
-  if (changed || item.name === CHORE) return { text: "", tone: "ok" };
+  if (changed || item.name === CHORE || r.pictures?.length) return { text: "", tone: "ok" };
   const lines = countLines(r.output);
   if (icon === "read" && lines) return { text: plural(lines, "line"), tone: "ok" };
   if (icon === "search") return { text: matches(r.output, lines), tone: "ok" };

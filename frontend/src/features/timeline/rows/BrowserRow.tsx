@@ -29,7 +29,7 @@ export function BrowserRow({ item, open, onToggle, dir }: RowProps<ToolItem> & {
   const v = describeTool(item, dir, frame);
   const Icon = ICONS[v.icon as BrowserIcon];
   return (
-    <div className={`main timeline-browser ${item.parentId ? "nested" : ""}`}>
+    <div className="main timeline-browser">
       <div className="timeline-browser-row">
         <button type="button" className={`line ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
           <Icon size={14} aria-hidden />

@@ -1,4 +1,4 @@
-import { Check, ChevronRight, CircleSlash, Film, RotateCw } from "lucide-react";
+import { Check, ChevronRight, CircleSlash, Film, KeyRound, RotateCw } from "lucide-react";
 import { visible } from "../../../model/text";
 import { outcomeOf } from "../../../model/timeline/changedfiles";
 import type { EndItem, RunInfo } from "../../../model/timeline/items";
@@ -6,7 +6,7 @@ import { costWords, fullness } from "../../../model/usage";
 import { Button } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { Ring } from "../../../ui/Ring";
-import { retryRun } from "../../../session/actions";
+import { openDialog, retryRun } from "../../../session/actions";
 import { playBack } from "../../../session/playback";
 import { viewStore } from "../../../model/stores";
 import { exact } from "../../../model/clock";
@@ -16,6 +16,9 @@ import { buildable } from "../../../model/sandboxImage";
 import { SandboxBuild } from "./SandboxBuild";
 import { Changed } from "./Changed";
 import { UsageTable } from "./UsageTable";
+
+/** Failures of the model's key. The settings open with the keyboard in its field. */
+const KEYS = new Set(["model_auth", "credentials"]);
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
 
@@ -61,6 +64,12 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
     <>
       <div className="main">
         <FailureCard failure={failure} quiet={s.state === "interrupted"}>
+          {KEYS.has(failure.code) && (
+            <Button look="small" onClick={() => openDialog("settings")}>
+              <KeyRound size={12} aria-hidden />
+              Change the key
+            </Button>
+          )}
           {buildable(failure.code) && <SandboxBuild kind={buildable(failure.code)} />}
           <Again runId={item.runId} word="Retry" />
           <PlayBack runId={item.runId} />

@@ -1,10 +1,12 @@
-import { Braces, ChevronRight, CircleAlert, Hand, Hourglass, Info, MessageSquareText, SquareTerminal, TriangleAlert, Undo2, Users } from "lucide-react";
+import { Braces, Brain, ChevronRight, CircleAlert, Goal, Hand, Hourglass, Info, MessageSquareText, SquareTerminal, TriangleAlert, Undo2, Users } from "lucide-react";
 import { safeJSON } from "../../../api/failure";
 import { oneLine } from "../../../model/text";
 import type { ActivityItem, NoticeItem, RawItem } from "../../../model/timeline/items";
+import { activityVerb } from "../../../model/timeline/activity";
 import { drives } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { noticeWords } from "../itemText";
+import { Markdown } from "../Markdown";
 import { Output } from "../Output";
 import type { RowProps } from "./props";
 
@@ -21,23 +23,17 @@ export function NoticeRow({ item }: { item: NoticeItem }) {
   );
 }
 
-const ACTIVITY: Record<string, { verb: string; icon: typeof Info }> = {
-  api_retry: { verb: "Waiting for the model", icon: Hourglass },
-  rate_limit: { verb: "Rate limit", icon: Hourglass },
-  task_prompt: { verb: "Subtask asked", icon: Users },
-  task_message: { verb: "Subtask said", icon: Users },
-  task_started: { verb: "Subtask started", icon: Users },
-  task_progress: { verb: "Subtask", icon: Users },
-  task_notification: { verb: "Subtask", icon: Users },
-  background_started: { verb: "Goes on in the background", icon: SquareTerminal },
-  background_ended: { verb: "In the background", icon: SquareTerminal },
-  user_text: { verb: "Told the agent", icon: MessageSquareText },
+const ICONS: Record<string, typeof Info> = {
+  api_retry: Hourglass, rate_limit: Hourglass, task_prompt: MessageSquareText, task_error: TriangleAlert, task_started: Users, task_progress: Users,
+  task_notification: Users, background_started: SquareTerminal, background_ended: SquareTerminal, user_text: MessageSquareText, memory_recall: Brain, active_goal: Goal,
 };
 
 export function ActivityRow({ item, open, onToggle }: RowProps<ActivityItem>) {
-  const known = ACTIVITY[item.name];
-  const Icon = known?.icon ?? Info;
-  const verb = known?.verb ?? item.name.replaceAll("_", " ");
+  const Icon = ICONS[item.name] ?? Info;
+  const verb = activityVerb(item.name);
+  if (item.name === "task_message" || item.name === "task_report") {
+    return <div className="main prose selectable rail-words"><Markdown text={item.text} live={false} /></div>;
+  }
   return (
     <div className="main">
       <button type="button" className="line quiet" tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>

@@ -10,7 +10,7 @@ export function ReadsRow({ item, open, onToggle, dir }: RowProps<ReadsItem> & { 
   const w = readsWords(item, dir);
   const Icon = w.verb.startsWith("Read") ? FileText : Search;
   return (
-    <div className={`main ${item.parentId ? "nested" : ""}`}>
+    <div className="main">
       <button type="button" className={`line ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
         <Icon size={14} aria-hidden />
         <span className="verb">{w.verb}</span>

@@ -1,12 +1,13 @@
 import { GitFork } from "lucide-react";
 import { memo } from "react";
-import type { Item, RunInfo } from "../../../model/timeline/items";
-import { duration, quietDuration } from "../../../model/format";
-import { visible } from "../../../model/text";
+import { agentWorks } from "../../../model/timeline/agents";
+import type { Item, RunInfo, ToolItem } from "../../../model/timeline/items";
+import { duration, elapsed, quietDuration } from "../../../model/format";
 import { IconButton } from "../../../ui/Button";
 import { SafeText } from "../../../ui/SafeText";
+import { useNow } from "../../../ui/useNow";
 import { forkFrom } from "../../../session/branches";
-import { exact, when } from "../../../model/clock";
+import { when } from "../../../model/clock";
 import { isBrowserTool } from "../../../model/timeline/browsertools";
 import { Markdown } from "../Markdown";
 import { BrowserRow } from "./BrowserRow";
@@ -14,9 +15,11 @@ import { CutOff } from "./CutOff";
 import { DecidedRow } from "./DecidedRow";
 import { EndRow } from "./EndRow";
 import { GateRow } from "./GateRow";
+import { Gutter } from "./Gutter";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
 import { ReadsRow } from "./ReadsRow";
+import { RetryGutter, RetryRow } from "./RetryRow";
 import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
 import { RewoundRow } from "./RewoundRow";
 import { StartRow } from "./StartRow";
@@ -58,7 +61,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           {isBrowserTool(item.name) ? <BrowserRow item={item} open={open} onToggle={onToggle} dir={dir} /> : <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />}
-          <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} took={item.endedAt - item.at} />
+          {item.agent ? <AgentGutter item={item} /> : <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} took={item.endedAt - item.at} />}
         </>
       );
     case "reads": {
@@ -98,6 +101,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         <>
           <AttemptRow item={item} />
           <Gutter at={item.at} text="" />
+        </>
+      );
+    case "retry":
+      return (
+        <>
+          <RetryRow item={item} />
+          <RetryGutter item={item} />
         </>
       );
     case "question":
@@ -154,13 +164,11 @@ function ForkHere({ uuid }: { uuid: string }) {
   );
 }
 
-const QUICK_MS = 10_000; // a narrow timeline leaves shorter times out
-
-/** took: how long the item took, where the text says it. */
-export function Gutter({ at, text, took = QUICK_MS }: { at: number; text: string; took?: number }) {
-  return (
-    <span className={`gutter tnum ${took < QUICK_MS ? "timeline-quick" : ""}`} title={exact(at)}>
-      {visible(text)}
-    </span>
-  );
+/** How long a sub-agent works, or worked. */
+function AgentGutter({ item }: { item: ToolItem }) {
+  const busy = agentWorks(item);
+  const now = useNow(busy);
+  const a = item.agent;
+  const took = busy ? now - item.at : a?.ms || (a?.endedAt ? a.endedAt - item.at : 0);
+  return <Gutter at={item.at} text={busy ? elapsed(took) : quietDuration(took)} took={took} />;
 }

@@ -8,7 +8,6 @@ const ATTEMPTS: Record<string, string> = {
   compact: "Compacting the conversation",
   compacted: "Trying again with the compacted conversation",
   latest: "Trying again with the latest message only",
-  transient: "Trying again",
 };
 
 export function attemptWords(it: AttemptItem): string {

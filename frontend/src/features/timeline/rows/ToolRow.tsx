@@ -1,16 +1,17 @@
-import { Check, ChevronRight, Pause, CircleHelp, FilePen, FilePlus2, FileText, FolderSearch, Globe, ListTodo, Plug, Search, SquareTerminal, Users, Wrench, X } from "lucide-react";
+import { Check, ChevronRight, Pause, CircleHelp, FilePen, FilePlus2, FileText, FolderSearch, Globe, Image, ListTodo, Plug, Search, SquareTerminal, Users, Wrench, X } from "lucide-react";
 import { useStore } from "zustand";
 import { frameStore } from "../../../model/stores";
 import type { ToolItem } from "../../../model/timeline/items";
 import type { Mark, ToolIcon } from "../../../model/timeline/tools";
 import { describeTool, isChore } from "../../../model/timeline/tools";
+import { Kbd } from "../../../ui/Button";
 import { Spinner } from "../../../ui/Mark";
 import { SafeText } from "../../../ui/SafeText";
 import { ToolBody } from "../ToolBody";
 import type { RowProps } from "./props";
 
 const ICONS: Partial<Record<ToolIcon, typeof Check>> = {
-  run: SquareTerminal, read: FileText, edit: FilePen, create: FilePlus2, search: Search, files: FolderSearch, web: Globe, task: Users,
+  run: SquareTerminal, read: FileText, image: Image, edit: FilePen, create: FilePlus2, search: Search, files: FolderSearch, web: Globe, task: Users,
   plan: ListTodo, mcp: Plug, tool: Wrench, ask: CircleHelp,
 };
 
@@ -19,11 +20,11 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
   const Icon = ICONS[v.icon] ?? Wrench;
   const held = useStore(frameStore, (f) => !item.result && item.useId !== "" && f.approvals.some((a) => a.tool_use_id === item.useId));
   return (
-    <div className={`main ${item.parentId ? "nested" : ""}`}>
+    <div className="main">
       <button type="button" className={`line ${isChore(item) ? "quiet" : ""} ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
         <Icon size={14} aria-hidden />
         <span className="verb">{v.verb}</span>
-        <span className={`object ellipsis ${isChore(item) ? "prose-object" : "mono"}`}>
+        <span className={`object ellipsis ${isChore(item) || v.icon === "task" ? "prose-object" : "mono"}`}>
           {PATHS.has(v.icon) ? <Path path={v.object} /> : <SafeText text={v.object} />}
         </span>
         {v.note && (
@@ -31,6 +32,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
             <SafeText text={v.note} />
           </span>
         )}
+        <span className="rail-keys" aria-hidden><Kbd>c</Kbd> copy</span>
         <span className="marks tnum">
           {v.added > 0 && <span className="plus">+{v.added}</span>}
           {v.removed > 0 && <span className="minus">−{v.removed}</span>}
@@ -38,12 +40,12 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
         </span>
         <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
       </button>
-      {open && <ToolBody item={item} dir={dir} />}
+      {open && !item.agent && <ToolBody item={item} dir={dir} />}
     </div>
   );
 }
 
-const PATHS = new Set<ToolIcon>(["read", "edit", "create"]);
+const PATHS = new Set<ToolIcon>(["read", "image", "edit", "create"]);
 
 /** A path, of which a narrow timeline has the file first. */
 function Path({ path }: { path: string }) {
