@@ -49,6 +49,7 @@ import (
 	"loop/backend/provision"
 	"loop/backend/recordings"
 	"loop/backend/registry"
+	"loop/backend/review"
 	"loop/backend/rewind"
 	"loop/backend/rulebook"
 	"loop/backend/runexport"
@@ -106,6 +107,7 @@ type Daemon struct {
 	rewind     *rewind.Service
 	inventory  *inventory.Service
 	channels   *channels.Service
+	reviews    *review.Service
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
@@ -142,6 +144,7 @@ type bound struct {
 	terminals  *bind.Terminals
 	containers *bind.Containers
 	workspaces *bind.Workspaces
+	review     *bind.Review
 	files      *bind.Files
 	gate       *bind.Gate
 	gateLog    *bind.GateLog
@@ -211,9 +214,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 			}
 		},
 		LocalCA: imagebuild.LocalCADir, GitConfig: imagebuild.PersonsGitConfig(), Log: d.log,
-		Publish: func(st core.ImageStatus) {
-			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
-		},
+		Publish: func(st core.ImageStatus) { d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st)) },
 	})
 	d.chromes = d.images.Sibling(agentimage.Chrome, func(st core.ImageStatus) { d.browsers.Building(st) })
 	d.containers = registry.New(registry.Options{
@@ -338,6 +339,7 @@ func (d *Daemon) assembleRuns() {
 		OnHost:  func(ch core.Channel) bool { return onHost(d.settings.Effective(ch), ch) },
 		Publish: d.bus.Publish, Now: time.Now,
 	})
+	d.reviews = review.Open(filepath.Join(d.home, "reviews"), d.store, d.provision, d.containers, supervised, d.log)
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
 		Publish: d.bus.Publish, Now: time.Now,
@@ -367,8 +369,7 @@ func (d *Daemon) assembleBound() {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
 	copies := workspace.New(workspace.Options{
-		Channels: d.store, Provision: d.provision, Copies: d.copies, Trash: d.copies, Containers: d.containers, Recreate: d.eager.Recreate,
-	})
+		Channels: d.store, Provision: d.provision, Copies: d.copies, Trash: d.copies, Containers: d.containers, Recreate: d.eager.Recreate})
 	previews := preview{d.store, d.provision, d.gate}
 	d.inventory = inventory.New(inventory.Options{
 		Containers: d.containers, Engine: d.engine, Channels: d.store, Explainer: previews, Links: d.links, Machine: d.health.Status,
@@ -377,15 +378,14 @@ func (d *Daemon) assembleBound() {
 		OnAppExit: func() string { return d.settings.Current().OnAppExit },
 	})
 	d.bound = bound{
-		channels:   &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window},
-		runs:       &bind.Runs{Ctx: d.ctx, Service: d.runner},
-		containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
+		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window},
+		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner}, containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
+		review:     &bind.Review{Ctx: d.ctx, Service: d.reviews, Acts: d.reviews},
 		files:      &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files)},
-		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		rewind:     &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
-		gateLog:    &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
-		gateRules:  &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
+		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
+		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
@@ -423,7 +423,8 @@ func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Footage": d.bound.footage,
 		"Terminals": d.bound.terminals, "Containers": d.bound.containers, "Workspaces": d.bound.workspaces, "Files": d.bound.files,
-		"Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules, "Rewind": d.bound.rewind,
+		"Review": d.bound.review, "Gate": d.bound.gate, "GateLog": d.bound.gateLog, "GateRules": d.bound.gateRules,
+		"Rewind": d.bound.rewind,
 	}
 }
 
@@ -432,7 +433,7 @@ func (d *Daemon) services() map[string]any {
 func (d *Daemon) Bound() []any {
 	return []any{
 		d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate, d.bound.gateLog,
-		d.bound.gateRules, d.bound.footage, d.bound.containers, d.bound.workspaces, d.bound.files, d.bound.rewind,
+		d.bound.gateRules, d.bound.footage, d.bound.containers, d.bound.workspaces, d.bound.files, d.bound.review, d.bound.rewind,
 	}
 }
 
@@ -469,6 +470,7 @@ func (d *Daemon) Start() error {
 		d.work.Go(func() { d.life.Watch(d.ctx) })
 		d.background("dialogs", d.presentDialogs)
 	}
+	d.background("containers of reviews", d.reviews.Run)
 	d.background("listener", func(context.Context) error { return d.api.Serve() })
 	return nil
 }

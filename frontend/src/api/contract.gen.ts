@@ -1170,6 +1170,69 @@ export type RetryWait = {
   why: string; // a sentence
 };
 
+export type ReviewAlarm = {
+  kind: string; // hook, git, ci, ide, agent or shell
+  word: string;
+  why: string; // a clause whose subject is the file
+};
+
+export type ReviewCommit = {
+  id: string; // shortened
+};
+
+export type ReviewDiff = {
+  path: string;
+  hunks: ReviewHunk[] | null; // in the file's order
+  whole?: string;
+  filter?: string; // its name, for WholeFilter
+  bytes: number; // of the file now; -1 is no file
+  before: number; // of the file in HEAD; -1 is no file
+  mark: string; // of the file now, to stage it as one
+};
+
+export type ReviewFile = {
+  path: string; // below the folder, with slashes
+  kind: string;
+  untracked?: boolean;
+  added: number;
+  removed: number;
+  staged: number; // hunks
+  unstaged: number; // hunks
+  alarm?: ReviewAlarm;
+};
+
+export type ReviewHunk = {
+  id: string; // by its text, so that it is another once the text is
+  staged: boolean;
+  old: number;
+  old_size: number;
+  new: number;
+  new_size: number;
+  section: string; // the function that it is in, or what changed where there are no lines
+  lines: string; // each with its sign; bytes that are no text are replaced
+};
+
+export type ReviewScope = {
+  kind: string;
+  from?: string;
+  to?: string;
+};
+
+export type ReviewStatus = {
+  state: string;
+  branch: string; // empty where no branch is checked out
+  base?: string; // the branch that a worktree's branch is compared with
+  editable: boolean; // hunks can be staged and rejected
+  detail?: string; // of a state without a list
+  files: ReviewFile[] | null;
+  more: boolean;
+  odd: number;
+};
+
+export type ReviewUndo = {
+  id: string;
+};
+
 export type Rewind = {
   id: string;
   run_id: RunID; // whose prompt it went back to before
@@ -1720,6 +1783,17 @@ export const bound = (call: Call) => ({
     suggestions: (channelID: ChannelID) => call<GateSuggestion[] | null>("GateRules", "Suggestions", channelID),
     try: (req: GateTryRequest) => call<GateTry>("GateRules", "Try", req),
     undo: (channelID: ChannelID, id: string) => call<GateRuleList>("GateRules", "Undo", channelID, id),
+  },
+  review: {
+    branch: (channelID: string, name: string) => call<null>("Review", "Branch", channelID, name),
+    commit: (channelID: string, message: string) => call<ReviewCommit>("Review", "Commit", channelID, message),
+    file: (channelID: string, scope: ReviewScope, path: string) => call<ReviewDiff>("Review", "File", channelID, scope, path),
+    proceed: (channelID: string, abort: boolean) => call<null>("Review", "Proceed", channelID, abort),
+    reject: (channelID: string, path: string, hunks: string[] | null) => call<ReviewUndo>("Review", "Reject", channelID, path, hunks),
+    stage: (channelID: string, path: string, hunks: string[] | null, mark: string) => call<null>("Review", "Stage", channelID, path, hunks, mark),
+    status: (channelID: string, scope: ReviewScope) => call<ReviewStatus>("Review", "Status", channelID, scope),
+    undo: (channelID: string, id: string) => call<null>("Review", "Undo", channelID, id),
+    unstage: (channelID: string, path: string, hunks: string[] | null) => call<null>("Review", "Unstage", channelID, path, hunks),
   },
   rewind: {
     back: (runID: string, req: BackRequest) => call<WentBack>("Rewind", "Back", runID, req),
