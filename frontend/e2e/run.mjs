@@ -14,6 +14,7 @@ import "./files.mjs";
 import "./find.mjs";
 import "./desk.mjs";
 import "./workspace.mjs";
+import "./review.mjs";
 import "./rules.mjs";
 import "./containers.mjs";
 import "./settings.mjs";

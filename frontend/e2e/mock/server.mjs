@@ -15,6 +15,7 @@ import { Player } from "./play.mjs";
 import { Terminals } from "./terminals.mjs";
 import { Files } from "./files.mjs";
 import { findIn } from "./find.mjs";
+import { Reviews } from "./reviews.mjs";
 import { Footage } from "./footage.mjs";
 import { Rewinds } from "./rewind.mjs";
 import { fail, newID, World } from "./world.mjs";
@@ -150,7 +151,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   const footage = new Footage(world);
   const rewinds = new Rewinds(world);
   const files = new Files(world);
-  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls(), ...rewinds.calls() };
+  const reviews = new Reviews();
+  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls(), ...rewinds.calls(), ...reviews.calls() };
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -244,7 +246,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, browsers, footage, rewinds, files, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, browsers, footage, rewinds, files, reviews, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); },
     up() { state.accept = true; },

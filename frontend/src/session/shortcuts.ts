@@ -26,6 +26,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "o", does: "Show the file that the item is about" },
   { keys: "b", does: "Back to before the prompt" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
+  { keys: "r", does: "At the end of a run: review what it changed" },
   { keys: "F8", does: "Next call, question or channel that waits for you; with Shift the one before" },
   { keys: "F8 F8", does: "The desk: all channels, and the queue of what waits" },
   { keys: "Esc", does: "In the card of a held call: deny it once. Enter alone never answers" },

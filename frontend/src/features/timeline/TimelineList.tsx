@@ -23,6 +23,7 @@ import { openFile } from "../../session/openfile";
 import { leavingRows, leavingStore, withoutLeft } from "../../model/rewind";
 import { goBackTo } from "../../session/rewind";
 import { LeavesLine } from "./rows/RewoundRow";
+import { openReview } from "../../session/review";
 import { session } from "../../session/session";
 import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
@@ -168,6 +169,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
         if (file) void openFile(channelId, file);
         else toast("This item names no file.");
       },
+      r: () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
