@@ -98,6 +98,7 @@ function describeAgent(item: ToolItem, input: Input, dir: string): ToolView {
   const view = { icon: "task" as const, verb: "Agent", object, note: words.who || s("subagent_type"), added: 0, removed: 0 };
   if (!agentWorks(item) && (item.result || item.orphaned || item.cut)) {
     const failed = a?.state === "failed" || a?.state === "stopped" ? a.state : "";
+    if (item.orphaned) return { ...view, mark: { text: "no result", tone: "fail" } };
     const m = mark(item, "task", false);
     return { ...view, mark: m.tone === "ok" && failed ? { text: failed, tone: "fail" } : m.tone === "ok" ? { text: words.sums, tone: "ok" } : m };
   }
