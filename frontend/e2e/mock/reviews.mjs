@@ -4,17 +4,17 @@ import { fail } from "./world.mjs";
 const CI = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
 const GIT = { kind: "git", word: "Git config", why: "changes what git runs on a commit" };
 
-let ids = 0;
+let made = 0;
 function hunk(old, now, section, lines, more = {}) {
   const size = (signs) => lines.filter((l) => signs.includes(l[0])).length;
-  return { id: `h${++ids}`, staged: false, old, old_size: size(" -"), new: now, new_size: size(" +"), section, lines: lines.map((l) => `${l}\n`).join(""), ...more };
+  return { id: `h${++made}`, staged: false, old, old_size: size(" -"), new: now, new_size: size(" +"), section, lines: lines.map((l) => `${l}\n`).join(""), ...more };
 }
 
 const added = (lines) => hunk(0, 1, "", lines.map((l) => `+${l}`));
 
 /** The changes of the pictures. */
 export function someChanges() {
-  ids = 0;
+  made = 0;
   return [
     { path: ".git/config", kind: "M", alarm: GIT, hunks: [hunk(8, 8, "", [" [core]", "+\thooksPath = .githooks", " \tbare = false"])] },
     { path: ".github/workflows/ci.yml", kind: "M", alarm: CI, hunks: [hunk(14, 14, "jobs:", [" \t- run: go vet ./...", "-\t- run: go test ./...", "+\t- run: go test ./... -race", "+\t  env:", "+\t    CGO_ENABLED: 1"])] },

@@ -100,7 +100,6 @@ export function Palette() {
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
             <Item icon={quiet ? <Bell size={14} aria-hidden /> : <BellOff size={14} aria-hidden />} name={quiet ? "Notifications: show them again" : "Notifications: do not disturb"} onSelect={run(() => void setDoNotDisturb(!quiet))} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
-            {query.trim().length > 1 && !link && !rowLink && <Item icon={<TextSearch size={14} aria-hidden />} value={`find ${query}`} name="Find these words in all that was said and done" onSelect={run(() => openFind(query.trim()))} />}
             {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
           </Command.Group>
           <Command.Group heading="Look">
@@ -118,6 +117,14 @@ export function Palette() {
                   <span className="palette-dir mono ellipsis">{visible(f.path.slice(0, -nameOf(f.path).length).replace(/\/$/, ""))}</span>
                 </Command.Item>
               ))}
+            </Command.Group>
+          )}
+          {query.trim().length > 1 && !link && !rowLink && (
+            <Command.Group heading="Said and done" forceMount>
+              <Command.Item value={`find ${query}`} forceMount onSelect={run(() => openFind(query.trim()))}>
+                <TextSearch size={14} aria-hidden />
+                <span>Find these words in all that was said and done</span>
+              </Command.Item>
             </Command.Group>
           )}
         </Command.List>
