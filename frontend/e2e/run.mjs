@@ -12,6 +12,7 @@ import "./gate.mjs";
 import "./decisions.mjs";
 import "./files.mjs";
 import "./workspace.mjs";
+import "./review.mjs";
 import "./rules.mjs";
 import "./containers.mjs";
 import "./settings.mjs";

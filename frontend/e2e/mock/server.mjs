@@ -14,6 +14,7 @@ import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
 import { Terminals } from "./terminals.mjs";
 import { Files } from "./files.mjs";
+import { Reviews } from "./reviews.mjs";
 import { Footage } from "./footage.mjs";
 import { fail, newID, World } from "./world.mjs";
 
@@ -144,7 +145,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   play.gate = gate;
   const footage = new Footage(world);
   const files = new Files(world);
-  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls() };
+  const reviews = new Reviews();
+  const table = { ...calls(world, play, settings, terminals, gate), ...footage.calls(), ...files.calls(), ...reviews.calls() };
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -238,7 +240,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, gate, browsers, footage, files, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, browsers, footage, files, reviews, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); browsers.cut(); },
     up() { state.accept = true; },

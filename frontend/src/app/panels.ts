@@ -5,6 +5,7 @@ import { browserPanel } from "../features/browser/panel";
 import { containersPanel } from "../features/containers/panel";
 import { decisionsPanel } from "../features/decisions/panel";
 import { filesPanel } from "../features/files/panel";
+import { reviewPanel } from "../features/review/panel";
 import { playbackPanel } from "../features/playback/panel";
 import { waitingPanel } from "../features/gate/panel";
 import { rulesPanel } from "../features/rules/panel";
@@ -12,4 +13,4 @@ import { workspacePanel } from "../features/workspace/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, filesPanel, workspacePanel, waitingPanel, decisionsPanel, rulesPanel, containersPanel, playbackPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, browserPanel, filesPanel, reviewPanel, workspacePanel, waitingPanel, decisionsPanel, rulesPanel, containersPanel, playbackPanel];

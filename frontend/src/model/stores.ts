@@ -85,6 +85,9 @@ export const begunRuleStore = createStore<{ channel: ChannelID; draft: RuleDraft
 /** An address that the browser of a channel is to open, until its panel takes it. */
 export const browserVisitStore = createStore<{ channel: ChannelID; url: string }>(() => ({ channel: "", url: "" }));
 
+/** A file that the panel of a channel's files is to look into, until it takes it. */
+export const fileVisitStore = createStore<{ channel: ChannelID; path: string }>(() => ({ channel: "", path: "" }));
+
 /** The file of this computer that the dialog “file” shows. */
 export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
 

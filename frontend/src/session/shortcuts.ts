@@ -20,6 +20,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
   { keys: "c", does: "Copy the item" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
+  { keys: "r", does: "At the end of a run: review what it changed" },
   { keys: "F8", does: "Next call, question or channel that waits for you; with Shift the one before" },
   { keys: "Esc", does: "In the card of a held call: deny it once. Enter alone never answers" },
   { keys: keys(MOD, "Enter"), does: "In the card of a held call: allow it once" },

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { useHighlight } from "./useHighlight";
+import { useColours } from "./useColours";
 import type { Token } from "../code/highlight";
 import { wordMarks } from "../model/change";
 import type { Ranges } from "../model/change";
@@ -50,23 +50,6 @@ export function Diff({ patch, name, fold = false, path = "", numbered = true }: 
       )}
     </>
   );
-}
-
-/** The colours of a line by its index. Both texts are coloured on their own, as one of both would be no program. */
-function useColours(lines: PatchLine[], lang: string): (i: number) => Token[] | undefined {
-  const sides = useMemo(() => {
-    const old: string[] = [];
-    const fresh: string[] = [];
-    const at = lines.map((l) => {
-      if (l.kind === "del") return old.push(l.text) - 1;
-      if (l.kind === "same") old.push(l.text);
-      return fresh.push(l.kind === "hunk" ? "" : l.text) - 1;
-    });
-    return { old: old.join("\n"), fresh: fresh.join("\n"), at };
-  }, [lines]);
-  const old = useHighlight(sides.old, lang);
-  const fresh = useHighlight(sides.fresh, lang);
-  return (i) => (lines[i]?.kind === "del" ? old : fresh)?.[sides.at[i] ?? -1];
 }
 
 type LineProps = { line: PatchLine; first: boolean; numbered: boolean; tokens: Token[] | undefined; marks: Ranges | undefined };

@@ -1,10 +1,12 @@
 import { CornerLeftUp, RotateCw, Search } from "lucide-react";
 import type { FormEvent, KeyboardEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { arrive, leave } from "../../dock/visit";
 import { above, rowsOf, rowWords } from "../../model/file-tree";
 import type { TreeRow } from "../../model/file-tree";
+import { fileVisitStore } from "../../model/stores";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
@@ -32,6 +34,15 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
   const typeAhead = useTypeAhead(rows.map(rowWords), place, root);
   const { shown, failure } = usePreview(channelId, file, times);
   const rootFailure = folders.get(root)?.failure ?? null;
+
+  const asked = useStore(fileVisitStore, (v) => (v.channel === channelId ? v.path : ""));
+  useEffect(() => {
+    if (!asked) return;
+    fileVisitStore.setState({ channel: "", path: "" });
+    setFile(asked);
+    setFront(true);
+    setTimes((n) => n + 1);
+  }, [asked]);
 
   const goes = useRef(0); // of several, the last one counts, in whatever order they are answered
   const go = (path: string) => {

@@ -16,6 +16,7 @@ import { activeRun, shownItems } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
+import { openReview } from "../../session/review";
 import { session } from "../../session/session";
 import { useReads } from "./useReads";
 import { useReveal } from "./useReveal";
@@ -130,6 +131,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
       a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
+      r: () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };

@@ -1,13 +1,14 @@
-import { Check, ChevronRight, CircleSlash, Film, RotateCw } from "lucide-react";
+import { Check, ChevronRight, CircleSlash, Film, GitCompareArrows, RotateCw } from "lucide-react";
 import { visible } from "../../../model/text";
 import { outcomeOf } from "../../../model/timeline/changedfiles";
 import type { EndItem, RunInfo } from "../../../model/timeline/items";
 import { costWords, fullness } from "../../../model/usage";
-import { Button } from "../../../ui/Button";
+import { Button, Kbd } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { Ring } from "../../../ui/Ring";
 import { retryRun } from "../../../session/actions";
 import { playBack } from "../../../session/playback";
+import { openReview } from "../../../session/review";
 import { viewStore } from "../../../model/stores";
 import { exact } from "../../../model/clock";
 import { endFacts, endWord, isDemo } from "../itemText";
@@ -45,6 +46,7 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
             <span className="end-word">{endWord(s)}</span>
             {outcome?.files.length === 0 && <span className="muted">{outcome.words}</span>}
             <span className="end-acts">
+              {outcome && outcome.files.length > 0 && <Review runId={item.runId} />}
               {!done && <Again runId={item.runId} word="Run again" />}
               <PlayBack runId={item.runId} />
             </span>
@@ -63,6 +65,7 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
         <FailureCard failure={failure} quiet={s.state === "interrupted"}>
           {buildable(failure.code) && <SandboxBuild kind={buildable(failure.code)} />}
           <Again runId={item.runId} word="Retry" />
+          {outcome && outcome.files.length > 0 && <Review runId={item.runId} />}
           <PlayBack runId={item.runId} />
         </FailureCard>
         {outcome && outcome.files.length > 0 && <Changed outcome={outcome} dir={dir} />}
@@ -99,6 +102,16 @@ function Again({ runId, word }: { runId: string; word: string }) {
     <Button look="small" onClick={() => void retryRun(runId)}>
       <RotateCw size={12} aria-hidden />
       {word}
+    </Button>
+  );
+}
+
+function Review({ runId }: { runId: string }) {
+  return (
+    <Button look="small" onClick={() => openReview(viewStore.getState().selected, runId)}>
+      <GitCompareArrows size={12} aria-hidden />
+      Review
+      <span className="end-key" aria-hidden><Kbd>r</Kbd></span>
     </Button>
   );
 }

@@ -1,0 +1,160 @@
+// What changed in a channel's folder, decided about in its panel.
+import { clean, CONTRAST } from "./clean.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
+import { someChanges } from "./mock/reviews.mjs";
+import { fail } from "./mock/world.mjs";
+
+const panel = (page) => page.getByRole("region", { name: "Review", exact: true });
+const list = (page) => panel(page).getByRole("listbox", { name: "Changed files" });
+const paths = (page) => list(page).getByRole("option").evaluateAll((all) => all.map((el) => el.title));
+const here = (page) => panel(page).locator(".review-hunk[aria-current=true]").getAttribute("aria-label");
+const said = (mock) => mock.reviews.acts.map((a) => a.join(" "));
+
+async function open(page, mock, changes = someChanges()) {
+  mock.reviews.files = changes;
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("review of what");
+  await page.keyboard.press("Enter");
+  await panel(page).waitFor();
+}
+
+test("review: hunks are accepted, rejected, put back and committed by the keyboard", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  await until("the list has the keyboard by itself", () => page.evaluate(() => document.activeElement?.matches(".review-list")));
+  await becomes(() => paths(page), [".git/config", ".github/workflows/ci.yml", "configs/limits.yaml", "internal/auth/login.go", "internal/limit/bucket.go", "logo.png"], "those that reach further come first");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
+  await becomes(() => here(page), "Hunk 3–8, accepted");
+  await page.keyboard.press("n");
+  await becomes(() => here(page), "Hunk 38–45");
+  await clean(page, "a review", { looks: CONTRAST });
+  await page.keyboard.press("a");
+  await becomes(() => here(page), "Hunk 38–45, accepted");
+  await page.keyboard.press("n");
+  await becomes(() => here(page), "Hunk 75–77");
+  await page.keyboard.press("x");
+  await page.getByText("Taken out of the file.").waitFor();
+  await becomes(() => panel(page).locator(".review-hunk").count(), 2, "hunks");
+  await page.keyboard.press("Control+z");
+  await becomes(() => panel(page).locator(".review-hunk").count(), 3, "hunks");
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  await page.keyboard.press("Shift+A");
+  await list(page).getByText("accepted", { exact: true }).nth(1).waitFor();
+  equal(said(mock), ["stage internal/auth/login.go h5", "reject internal/auth/login.go h6", "undo  u1", "stage internal/auth/login.go h6"]);
+  // The last of a file leads to the next one.
+  await page.keyboard.press("n");
+  await panel(page).getByRole("heading", { name: "bucket.go" }).waitFor();
+  await panel(page).getByRole("textbox", { name: "Message of the commit" }).fill("Limit logins per account");
+  await page.keyboard.press("Enter");
+  await page.getByText("Committed 1a2b3c4.").waitFor();
+  await becomes(() => paths(page), [".git/config", ".github/workflows/ci.yml", "internal/limit/bucket.go", "logo.png"]);
+  await panel(page).getByRole("button", { name: "feat/rate-limits" }).click();
+  await page.keyboard.insertText("fix/login");
+  await page.keyboard.press("Enter");
+  await panel(page).getByRole("button", { name: "fix/login" }).waitFor();
+});
+
+test("review: what reaches further is accepted only once it was opened", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  await list(page).getByText("runs with the secrets of your CI").waitFor();
+  const all = async () => {
+    await panel(page).getByRole("button", { name: "More ways" }).click();
+    await page.getByRole("menuitem", { name: /^Accept all/ }).press("Enter");
+  };
+  await all();
+  await until("all others are accepted", () => mock.reviews.files.filter((f) => f.hunks.every((h) => h.staged)).length === 4);
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  ok(mock.reviews.files.some((f) => f.path.endsWith("ci.yml") && !f.hunks[0].staged), "the workflow waits");
+  await list(page).getByText("ci.yml").click();
+  await all();
+  await until("it is accepted", () => mock.reviews.files.find((f) => f.path.endsWith("ci.yml")).hunks[0].staged);
+  await list(page).getByText("config", { exact: true }).click();
+  await panel(page).getByRole("button", { name: /^I have seen it/ }).click();
+  await list(page).getByText("config", { exact: true }).waitFor({ state: "detached" });
+});
+
+test("review: comments gather and go as one prompt with their places", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  await list(page).getByText("login.go").click();
+  await list(page).focus();
+  await page.keyboard.press("n");
+  await becomes(() => here(page), "Hunk 38–45");
+  await page.keyboard.press("c");
+  const box = panel(page).getByRole("textbox", { name: "Comment on line 39" });
+  await until("the box has the keyboard", () => box.evaluate((el) => el === document.activeElement));
+  await page.keyboard.insertText("Take the burst from configs/limits.yaml; a bare 5 does not say what it limits.");
+  await clean(page, "a comment", { looks: CONTRAST });
+  await page.keyboard.press("Control+Enter");
+  await panel(page).getByText("1 comment gathered").waitFor();
+  await until("the lines have the keyboard", () => page.evaluate(() => document.activeElement?.matches(".review-lines")));
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("c");
+  await panel(page).getByRole("textbox", { name: "Comment on line 41" }).fill("Seconds?");
+  await page.keyboard.press("Control+Enter");
+  await panel(page).getByText("2 comments gathered").waitFor();
+  await page.reload(); // they outlive the page
+  await panel(page).getByText("2 comments gathered").waitFor();
+  await list(page).focus();
+  await page.keyboard.press("Control+Shift+Enter");
+  await panel(page).getByText("2 comments gathered").waitFor({ state: "detached" });
+  const prompt = await until("the prompt is there", () => mock.log.find((c) => c.name === "Runs.Prompt")?.args[0].prompt);
+  ok(/internal\/auth\/login\.go:39\n> wait, ok[^\n]*\nTake the burst/.test(prompt) && /login\.go:41\n> sec[^\n]*\nSeconds\?/.test(prompt), prompt);
+});
+
+test("review: from the end of a run; a file; refusals; a rebase; nothing changed", { quietErrors: true, size: [1600, 950] }, async (page, mock) => {
+  mock.reviews.files = someChanges();
+  mock.reviews.files.push({ path: "internal/auth/login_test.go", kind: "M", hunks: [{ ...someChanges()[3].hunks[1], id: "t1" }] });
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  const end = page.getByRole("article").filter({ has: page.getByRole("button", { name: "Review" }) }).last();
+  await end.focus();
+  await page.keyboard.press("r");
+  await becomes(() => paths(page), ["internal/auth/login_test.go"], "the files of the run");
+  await panel(page).getByRole("radio", { name: "Worktree" }).click();
+  await becomes(async () => (await paths(page)).length, 7);
+  await list(page).focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowUp");
+  await panel(page).getByText("This file is no text.").waitFor();
+  mock.reviews.failNext = fail("conflict", "The file has changed since you looked at it. Nothing was staged.", "Look at it again, then decide once more.");
+  await page.keyboard.press("a");
+  await page.getByText("The file has changed since you looked at it.").first().waitFor();
+  mock.reviews.state = "rebase";
+  await page.keyboard.press("F5");
+  await panel(page).getByText("A rebase is under way.").waitFor();
+  await panel(page).getByRole("button", { name: "Abort" }).click();
+  await panel(page).getByText("What was resolved since it began would be lost.").waitFor();
+  await clean(page, "a rebase", { looks: CONTRAST });
+  await panel(page).getByRole("button", { name: "Keep it" }).click();
+  await panel(page).getByRole("button", { name: "Continue" }).click();
+  await panel(page).getByText("A rebase is under way.").waitFor({ state: "detached" });
+  await list(page).focus();
+  await page.keyboard.press("o");
+  await page.getByRole("region", { name: "Files of the container" }).waitFor();
+  equal(mock.files.reads.at(-1), "logo.png", "the file that was opened");
+  mock.reviews.files = [];
+  await page.getByRole("tab", { name: /^Review/ }).click();
+  await panel(page).getByRole("button", { name: "Read again" }).click();
+  await panel(page).getByText("Nothing changed.").waitFor();
+  await clean(page, "nothing changed");
+  mock.reviews.state = "no-repository";
+  await panel(page).getByRole("button", { name: "Read again" }).click();
+  await panel(page).getByText("is no git repository.").waitFor();
+});
+
+test("review: narrow, it is one column, and the list before the changes", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  await panel(page).getByRole("radio", { name: "Split" }).waitFor();
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await panel(page).getByRole("radio", { name: "Split" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Control+b");
+  await page.setViewportSize({ width: 640, height: 800 });
+  await until("the list is alone", async () => (await list(page).isVisible()) && !(await panel(page).locator(".review-hunk").first().isVisible()));
+  await list(page).focus();
+  await page.keyboard.press("Enter");
+  await panel(page).locator(".review-hunk").first().waitFor();
+  ok(!(await list(page).isVisible()), "the changes are in front");
+  await clean(page, "a narrow review");
+  await page.keyboard.press("Escape");
+  await list(page).waitFor();
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
+import type { RunInfo } from "./timeline/items";
+import { acceptedOf, acceptedWords, bulk, commentsPrompt, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, pathsOfRun, rangeOf, readComments, scopeOf, stateSentence, totalsOf, wholeSentence } from "./review";
+
+const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
+const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
+const hunk = (lines: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({ id: "h", staged: false, old: 10, old_size: 2, new: 12, new_size: 3, section: "", lines, ...more });
+
+describe("the list of files", () => {
+  const files = [file("a.go"), file(".github/workflows/ci.yml", { alarm }), file("z.go", { staged: 2, unstaged: 0 })];
+  it("has those that reach further first, and can be a run's alone", () => {
+    expect(listed(files, null).map((f) => f.path)).toEqual([".github/workflows/ci.yml", "a.go", "z.go"]);
+    const run = { files: [{ path: "/work/a.go", added: 1, removed: 0, useId: "u" }, { path: "/elsewhere/x", added: 1, removed: 0, useId: "u" }] } as unknown as RunInfo;
+    expect(listed(files, pathsOfRun(run, "/work")).map((f) => f.path)).toEqual(["a.go"]);
+    expect(pathsOfRun(undefined, "/work").size).toBe(0);
+    expect([scopeOf("run").kind, scopeOf("branch").kind]).toEqual(["worktree", "branch"]);
+  });
+  it("says what is accepted", () => {
+    expect(files.map(acceptedOf)).toEqual(["none", "none", "all"]);
+    expect(acceptedWords(file("x", { staged: 1 }))).toBe("1 of 3 accepted");
+    expect(acceptedWords(file("x", { staged: 1, unstaged: 0 }))).toBe("accepted");
+    expect(acceptedWords(file("x"))).toBe("");
+    expect(totalsOf([...files, file("b.bin", { added: -1, removed: -1 }), file(".git/config")])).toEqual({ added: 12, removed: 4, staged: 2, hunks: 8 });
+  });
+  it("is accepted without those that reach further, until they were opened", () => {
+    expect(bulk(files, new Set()).map((f) => f.path)).toEqual(["a.go"]);
+    expect(bulk(files, new Set([".github/workflows/ci.yml"]))).toHaveLength(2);
+  });
+  it("splits paths", () => {
+    expect(nameOf("a/b/c.go")).toEqual({ name: "c.go", dir: "a/b" });
+    expect(nameOf("nested/")).toEqual({ name: "nested", dir: "" });
+  });
+});
+
+describe("hunks", () => {
+  it("have numbered lines, side by side", () => {
+    const lines = linesOf(hunk(" same\n-gone\n-too\n+new\n tail\n\\ No newline at end of file\n"));
+    expect(lines.map((l) => [l.kind, l.oldNo, l.newNo])).toEqual([["same", 10, 12], ["del", 11, 0], ["del", 12, 0], ["add", 0, 13], ["same", 13, 14], ["hunk", 0, 0]]);
+    expect(pairsOf(lines)).toEqual([{ left: 0, right: 0 }, { left: 1, right: 3 }, { left: 2, right: -1 }, { left: 4, right: 4 }, { left: 5, right: 5 }]);
+    expect(firstChange(lines)).toBe(3);
+    expect(firstChange(linesOf(hunk("-a\n")))).toBe(0);
+  });
+  it("name their lines", () => {
+    expect(rangeOf(hunk(""))).toBe("12–14");
+    expect(rangeOf(hunk("", { new_size: 1 }))).toBe("12");
+    expect(rangeOf(hunk("", { new_size: 0 }))).toBe("10–11");
+    expect(rangeOf(hunk("", { new_size: 0, old_size: 0 }))).toBe("");
+  });
+  it("are open until they are accepted", () => {
+    const d: ReviewDiff = { path: "x", hunks: [hunk("", { id: "a", staged: true }), hunk("", { id: "b" })], bytes: 1, before: 1, mark: "m" };
+    expect(openHunks(d)).toEqual(["b"]);
+    expect(openHunks({ ...d, hunks: null })).toEqual([]);
+    expect(wholeSentence(d)).toBe("");
+    for (const whole of ["large", "conflict", "submodule", "filter"]) expect(wholeSentence({ ...d, whole, filter: "lfs" })).toMatch(/\.$/);
+  });
+});
+
+describe("comments", () => {
+  const one = { id: "1", path: "b.go", line: 39, old: false, quote: "\twait, ok := take()", text: "Take it from the file. " };
+  it("become one prompt with their places", () => {
+    const text = commentsPrompt([one, { ...one, id: "2", path: "a.go", line: 7, old: true, quote: "", text: "Why?" }, { ...one, id: "3", line: 3, text: "No." }]);
+    expect(text).toMatch(/these 3 comments/);
+    expect(text.indexOf("a.go:7 (a line that was removed)\nWhy?")).toBeLessThan(text.indexOf("b.go:3\n> wait"));
+    expect(text).toMatch(/b\.go:39\n> wait, ok := take\(\)\nTake it from the file\.$/);
+    expect(commentsPrompt([one])).toMatch(/this comment/);
+  });
+  it("outlive a page, without what is none", () => {
+    expect(readComments(JSON.stringify([one, { id: 3 }, null]))).toEqual([one]);
+    expect([readComments(""), readComments("{"), readComments("{}")]).toEqual([[], [], []]);
+  });
+});
+
+it("says what the repository is at", () => {
+  expect([stateSentence("rebase"), stateSentence("none"), stateSentence("no-commits")]).toEqual(["A rebase is under way.", "", ""]);
+  expect([hasNoList("submodule"), hasNoList("merge")]).toEqual([true, false]);
+});

@@ -1,0 +1,176 @@
+// What changed in a channel's folder, hunk by hunk: the order of files, what is accepted,
+// and comments that become one prompt.
+import { createStore } from "zustand/vanilla";
+import type { ChannelID, ReviewDiff, ReviewFile, ReviewHunk, ReviewScope, RunID } from "../api/types";
+import type { PatchLine } from "./patch";
+import { parsePatch } from "./patch";
+import { relativeTo } from "./text";
+import type { RunInfo } from "./timeline/items";
+
+/** The kind of the panel. Stored layouts name it by this word, which therefore never changes. */
+export const REVIEW_PANEL = "review";
+
+/** What is shown: the worktree, its branch since it began, or those files of the worktree that a run has changed. */
+export type Shown = "worktree" | "branch" | "run";
+
+/** What a channel's review shows. visit: grows whenever a person asks for it. */
+export type Reviewed = { shown: Shown; run: RunID; visit: number };
+
+export const reviewStore = createStore<Record<ChannelID, Reviewed>>(() => ({}));
+
+/** How many files a channel's review lists, for its tab. */
+export const reviewCountStore = createStore<Record<ChannelID, number>>(() => ({}));
+
+/** The scope that Loop is asked for. A run's files are taken out of the worktree's. */
+export const scopeOf = (shown: Shown): ReviewScope => ({ kind: shown === "branch" ? "branch" : "worktree" });
+
+/** Files that reach further come first; git's order stays. shown: only these paths. */
+export function listed(files: readonly ReviewFile[], only: ReadonlySet<string> | null): ReviewFile[] {
+  const some = only ? files.filter((f) => only.has(f.path)) : files;
+  return [...some.filter((f) => f.alarm), ...some.filter((f) => !f.alarm)];
+}
+
+/** The paths that a run's tools say they changed, below the folder. */
+export function pathsOfRun(run: RunInfo | undefined, dir: string): Set<string> {
+  return new Set((run?.files ?? []).map((f) => relativeTo(f.path, dir)));
+}
+
+export type Accepted = "none" | "some" | "all";
+
+export function acceptedOf(f: ReviewFile): Accepted {
+  if (f.staged === 0) return "none";
+  return f.unstaged === 0 ? "all" : "some";
+}
+
+export function acceptedWords(f: ReviewFile): string {
+  const state = acceptedOf(f);
+  return state === "none" ? "" : state === "all" ? "accepted" : `${f.staged} of ${f.staged + f.unstaged} accepted`;
+}
+
+export type Totals = { added: number; removed: number; staged: number; hunks: number };
+
+export function totalsOf(files: readonly ReviewFile[]): Totals {
+  const t = { added: 0, removed: 0, staged: 0, hunks: 0 };
+  for (const f of files) {
+    t.added += Math.max(0, f.added);
+    t.removed += Math.max(0, f.removed);
+    if (isGuarded(f.path)) continue; // nothing of it is committed
+    t.staged += f.staged;
+    t.hunks += f.staged + f.unstaged;
+  }
+  return t;
+}
+
+/** Git's own files: they can be accepted, which only takes the mark away. */
+export const isGuarded = (path: string): boolean => path.startsWith(".git/");
+
+/** What “Accept all” takes: nothing that reaches further unless the person has opened it. */
+export function bulk(files: readonly ReviewFile[], opened: ReadonlySet<string>): ReviewFile[] {
+  return files.filter((f) => f.unstaged > 0 && (!f.alarm || opened.has(f.path)));
+}
+
+/** The last part of a path, and the folder before it. */
+export function nameOf(path: string): { name: string; dir: string } {
+  const whole = path.endsWith("/") ? path.slice(0, -1) : path;
+  const at = whole.lastIndexOf("/");
+  return { name: whole.slice(at + 1), dir: at < 0 ? "" : whole.slice(0, at) };
+}
+
+const KINDS: Record<string, string> = { M: "changed", A: "new", D: "removed", T: "another kind", U: "changed by both sides" };
+export const kindWord = (kind: string): string => KINDS[kind] ?? "changed";
+
+/** The lines of a hunk with their numbers. */
+export function linesOf(h: ReviewHunk): PatchLine[] {
+  return parsePatch(`@@ -${h.old},${h.old_size} +${h.new},${h.new_size} @@\n${h.lines}`).slice(1);
+}
+
+/** “38–45”: the lines of the file now, or those that are gone. */
+export function rangeOf(h: ReviewHunk): string {
+  const [at, size] = h.new_size > 0 ? [h.new, h.new_size] : [h.old, h.old_size];
+  return size === 0 ? "" : size === 1 ? `${at}` : `${at}–${at + size - 1}`;
+}
+
+/** One row of the view side by side: indexes of lines, -1 for none. */
+export type Pair = { left: number; right: number };
+
+/** Removed lines stand beside those that take their place. */
+export function pairsOf(lines: readonly PatchLine[]): Pair[] {
+  const out: Pair[] = [];
+  for (let i = 0; i < lines.length; ) {
+    const kind = lines[i]?.kind;
+    if (kind !== "del" && kind !== "add") {
+      out.push({ left: i, right: i });
+      i++;
+      continue;
+    }
+    const from = i;
+    while (lines[i]?.kind === "del") i++;
+    const mid = i;
+    while (lines[i]?.kind === "add") i++;
+    for (let k = 0; k < Math.max(mid - from, i - mid); k++) out.push({ left: from + k < mid ? from + k : -1, right: mid + k < i ? mid + k : -1 });
+  }
+  return out;
+}
+
+/** The line that a comment is about before the person chooses one: the first that changed, best a new one. */
+export function firstChange(lines: readonly PatchLine[]): number {
+  const add = lines.findIndex((l) => l.kind === "add");
+  return add >= 0 ? add : Math.max(0, lines.findIndex((l) => l.kind === "del"));
+}
+
+/** Hunks that are still to be decided about. */
+export const openHunks = (d: ReviewDiff): string[] => (d.hunks ?? []).filter((h) => !h.staged).map((h) => h.id);
+
+/** Why a file can only be accepted as one, in a sentence. */
+export function wholeSentence(d: ReviewDiff): string {
+  switch (d.whole) {
+    case "large":
+      return "The changes are too many to show. The file can be accepted as one.";
+    case "conflict":
+      return "Both sides of a merge changed this file. Resolve it, then accept the file.";
+    case "submodule":
+      return "This folder is a repository of its own. It can be accepted as one.";
+    case "filter":
+      return `Git’s filter “${d.filter ?? ""}” changes this file, and Loop does not run it. Stage it in a terminal.`;
+    default:
+      return "";
+  }
+}
+
+// --- comments ---
+
+export type Comment = { id: string; path: string; line: number; old: boolean; quote: string; text: string };
+
+export const commentsStore = createStore<Record<ChannelID, Comment[]>>(() => ({}));
+
+const QUOTE = 200; // characters of the line that a prompt repeats
+const place = (c: Comment) => `${c.path}:${c.line}`;
+
+/** Comments as one prompt, in the order of files and lines. */
+export function commentsPrompt(all: readonly Comment[]): string {
+  const sorted = [...all].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
+  const one = (c: Comment) => {
+    const quote = c.quote.trim().slice(0, QUOTE);
+    return `${place(c)}${c.old ? " (a line that was removed)" : ""}\n${quote ? `> ${quote}\n` : ""}${c.text.trim()}`;
+  };
+  return `I have looked at your changes. Please see to ${all.length === 1 ? "this comment" : `these ${all.length} comments`}.\n\n${sorted.map(one).join("\n\n")}`;
+}
+
+/** Comments that a page kept. What is none is left out. */
+export function readComments(text: string): Comment[] {
+  try {
+    const v: unknown = JSON.parse(text || "[]");
+    return Array.isArray(v) ? v.filter((c): c is Comment => typeof c?.id === "string" && typeof c.path === "string" && typeof c.line === "number" && typeof c.quote === "string" && typeof c.text === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+// --- what the repository is in the middle of ---
+
+const STATES: Record<string, string> = { rebase: "A rebase is under way.", merge: "A merge is under way.", "cherry-pick": "A cherry-pick is under way.", revert: "A revert is under way.", am: "Patches are being applied." };
+
+/** "" where the repository is in the middle of nothing. */
+export const stateSentence = (state: string): string => STATES[state] ?? "";
+
+export const hasNoList = (state: string): boolean => state === "no-repository" || state === "submodule";
