@@ -58,15 +58,15 @@ export class Reviews {
     return { path, hunks: f?.hunks ?? [], whole: f?.whole, bytes: f?.bytes ?? 900, before: f?.before ?? 800, mark: `m-${path}` };
   }
 
-  act(what, path, ids, f) {
+  act(what, path, names, f) {
     if (this.failNext) {
       const failure = this.failNext;
       this.failNext = null;
       throw failure;
     }
-    this.acts.push([what, path, ...(ids ?? [])]);
+    this.acts.push([what, path, ...(names ?? [])]);
     const file = this.files.find((x) => x.path === path);
-    const hunks = (file?.hunks ?? []).filter((h) => !ids?.length || ids.includes(h.id));
+    const hunks = (file?.hunks ?? []).filter((h) => !names?.length || names.includes(h.id));
     if (file && hunks.length === 0) throw fail("conflict", "The file has changed since you looked at it. Nothing was staged.", "Look at it again, then decide once more.");
     const answer = f(file, hunks) ?? null;
     this.files = this.files.filter((x) => x.hunks.length > 0);
