@@ -80,6 +80,7 @@ func (d *Daemon) presentDialogs(ctx context.Context) error {
 	defer func() { cancel(); beside.Wait() }()
 	err := p.Run(ctx)
 	if errors.Is(err, dialog.ErrUnavailable) {
+		d.bell.NoDialogs()
 		d.log.Info("this system has no native dialogs; what waits is shown in the window alone", "err", err)
 		<-ctx.Done() // the window is still marked
 		return nil

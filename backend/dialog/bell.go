@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/bus"
 	"loop/backend/core"
 )
@@ -40,6 +42,10 @@ type Door interface {
 	Open(id core.ChannelID)
 }
 
+// breather is how long a run is over until that is told: the next one of its queue begins
+// within it.
+const breather = time.Second
+
 // maxRung is how many channels have a notice at a time; further news is in the window alone.
 const maxRung = 20
 
@@ -53,6 +59,8 @@ type Bell struct {
 	rings    Rings
 	log      *slog.Logger
 	poke     chan struct{}
+
+	alone atomic.Bool // there are no dialogs
 
 	mu      sync.Mutex
 	looking bool           // the window has the keyboard
@@ -68,6 +76,7 @@ type Bell struct {
 type rung struct {
 	channel core.ChannelID
 	about   string // the question, approval or run
+	what    string // needsYou, hasFailed or isDone
 	cancel  context.CancelFunc
 	choice  Choice
 	err     error
@@ -78,6 +87,9 @@ func NewBell(notifier Notifier, door Door, words Words, rings Rings, log *slog.L
 	return &Bell{notifier: notifier, door: door, words: words, rings: rings, log: log,
 		poke: make(chan struct{}, 1), open: map[core.ChannelID]*rung{}, done: make(chan *rung)}
 }
+
+// AllChannels is what Look says of a page that shows all channels.
+const AllChannels core.ChannelID = "*"
 
 // Look says whether the person looks at the window, and which channel it shows. It never blocks.
 func (b *Bell) Look(looking bool, at core.ChannelID) {
@@ -113,8 +125,11 @@ func (b *Bell) Run(ctx context.Context, sub *bus.Subscription) error {
 		case <-ctx.Done():
 			return nil
 		case <-b.poke:
-			if here, at := b.looked(); here {
-				b.withdraw(at, "")
+			here, at := b.looked()
+			for ch := range b.open {
+				if here && (at == ch || at == AllChannels) {
+					b.withdraw(ch, "")
+				}
 			}
 		case r := <-b.done:
 			b.forget(r)
@@ -144,7 +159,7 @@ func (b *Bell) heard(ctx context.Context, e core.Event) {
 	case core.EventGateAsked:
 		// A dialog asks while the window is away.
 		var a core.Approval
-		dialogs := b.words.Mode() == Always || b.words.Mode() == Hidden && !b.door.Visible()
+		dialogs := !b.alone.Load() && (b.words.Mode() == Always || b.words.Mode() == Hidden && !b.door.Visible())
 		if json.Unmarshal(e.Data, &a) == nil && !dialogs {
 			b.ring(ctx, e.ChannelID, a.ID, needsYou, noticeOf(a, "", time.Now()).Lines[0])
 		}
@@ -157,6 +172,12 @@ func (b *Bell) heard(ctx context.Context, e core.Event) {
 		var a core.Approval
 		if json.Unmarshal(e.Data, &a) == nil && a.ID != "" {
 			b.withdraw(e.ChannelID, a.ID)
+		}
+	case core.EventConfigChanged:
+		for ch, o := range b.open {
+			if !b.wanted(ch, o.what) {
+				b.withdraw(ch, "")
+			}
 		}
 	case core.EventChannelDeleted:
 		b.withdraw(e.ChannelID, "")
@@ -193,9 +214,7 @@ const (
 )
 
 func (b *Bell) ring(ctx context.Context, ch core.ChannelID, about, what, text string) {
-	r := b.rings.Ringing(ch)
-	wanted := map[string]bool{needsYou: r.NeedsYou, hasFailed: r.Failed, isDone: r.Done}[what]
-	if here, _ := b.looked(); here || !wanted {
+	if here, _ := b.looked(); here || !b.wanted(ch, what) {
 		return
 	}
 	b.withdraw(ch, "")
@@ -203,18 +222,29 @@ func (b *Bell) ring(ctx context.Context, ch core.ChannelID, about, what, text st
 		return
 	}
 	showing, cancel := context.WithCancel(ctx)
-	o := &rung{channel: ch, about: about, cancel: cancel}
+	o := &rung{channel: ch, about: about, what: what, cancel: cancel}
 	b.open[ch] = o
 	b.out++
-	n := Notice{Title: cmp.Or(b.words.Channel(ch), "Loop") + " " + what, Lines: []string{text}, News: true, Sound: r.Sound}
+	n := Notice{Title: cmp.Or(b.words.Channel(ch), "Loop") + " " + what, Lines: []string{text}, News: true, Sound: b.rings.Ringing(ch).Sound}
 	go func() {
-		o.choice, o.err = b.notifier.Notify(showing, n)
+		if what != isDone || backoff.Sleep(showing, breather) { // the next prompt may begin at once
+			o.choice, o.err = b.notifier.Notify(showing, n)
+		}
 		if o.err == nil {
 			o.err = showing.Err()
 		}
 		b.done <- o
 	}()
 }
+
+// wanted reports whether a person wants to be told of that in a channel.
+func (b *Bell) wanted(ch core.ChannelID, what string) bool {
+	r := b.rings.Ringing(ch)
+	return map[string]bool{needsYou: r.NeedsYou, hasFailed: r.Failed, isDone: r.Done}[what]
+}
+
+// NoDialogs says that this system has no dialogs that would ask about held calls.
+func (b *Bell) NoDialogs() { b.alone.Store(true) }
 
 // withdraw takes the notice of a channel away, if it is about something; empty: whatever it is about.
 func (b *Bell) withdraw(ch core.ChannelID, about string) {

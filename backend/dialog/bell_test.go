@@ -67,6 +67,7 @@ func (h *hall) shown() (all []string) {
 }
 func (h *hall) want(t *testing.T, want ...string) {
 	t.Helper()
+	<-time.After(2 * breather) // of the bubble's clock
 	synctest.Wait()
 	if got := h.shown(); !slices.Equal(got, want) {
 		t.Errorf("shown: %q, want %q", got, want)
@@ -154,6 +155,7 @@ func TestANoticeOpensItsChannel(t *testing.T) {
 		h.set(func() { h.ringing.Sound = true })
 		tell(core.EventStatus, "api", core.Status{State: core.RunDone, Result: "Fixed."})
 		tell(core.EventStatus, "web", core.Status{State: core.RunDone, Result: "Fixed."})
+		h.want(t, "api is done: Fixed.", "web is done: Fixed.")
 		h.choose("api is done: Fixed.", Review)
 		h.choose("web is done: Fixed.", Deny) // put away
 		h.want(t)
@@ -204,5 +206,28 @@ func TestTheBellEndsWhereNothingShowsIt(t *testing.T) {
 		b.Look(true, "api")
 		sub.Close()
 		events.Close()
+	})
+}
+
+func TestWhatIsToldStaysTrue(t *testing.T) {
+	withBell(t, func(h *hall, b *Bell, tell func(core.EventType, core.ChannelID, any)) {
+		tell(core.EventStatus, "api", core.Status{State: core.RunDone, Result: "Fixed."})
+		tell(core.EventStatus, "api", core.Status{State: core.RunRunning}) // the next of its queue
+		h.want(t)
+		tell(core.EventStatus, "api", core.Status{State: core.RunDone, Result: "Fixed."})
+		tell(core.EventStatus, "web", core.Status{State: core.RunFailed, Error: "It broke."})
+		h.want(t, "api is done: Fixed.", "web failed: It broke.")
+		h.set(func() { h.ringing = RingingOf("problems", false, false) })
+		tell(core.EventConfigChanged, "", nil)
+		h.want(t, "web failed: It broke.")
+		b.Look(true, AllChannels)
+		h.want(t)
+		b.Look(false, "")
+		h.set(func() { h.visible = false })
+		b.NoDialogs()
+		tell(core.EventGateAsked, "web", core.Approval{ID: "a", Kind: core.ApprovalFile, Title: "Write", Target: "/x"})
+		if got := h.shown(); len(got) != 1 {
+			t.Errorf("no dialog asks, and shown is %q", got)
+		}
 	})
 }

@@ -36,7 +36,7 @@ var layers = []layer{
 	{"backend/hostpty", below, "an adapter to host shells"},
 	{"backend/hostrun", append(slices.Clone(below), "backend/atomicfile", "backend/hostpty"), "an adapter to this computer in the place of a container; hostpty starts and ends the programs"},
 	{"backend/chrome", []string{"backend/core", "backend/policy", "backend/backoff"}, "an adapter to Chromium, on two byte streams; it knows no container"},
-	{"backend/dialog", below, "an adapter to native dialogs"},
+	{"backend/dialog", append(slices.Clone(below), "backend/backoff"), "an adapter to native dialogs"},
 	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox", "backend/atomicfile"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
 	{"backend/claudesetup", []string{"backend/core", "backend/atomicfile"}, "an adapter to the person's own Claude Code folder, and to copies of it"},
 	{"backend/agentcopy", []string{"backend/core", "backend/atomicfile"}, "an adapter to the copies of folders that agents work in"},

@@ -8,6 +8,7 @@ import { recallListeners } from "../shell/memory";
 export function useSeen() {
   const channels = useStore(frameStore, (f) => f.channels);
   const selected = useStore(viewStore, (v) => v.selected);
+  const page = useStore(viewStore, (v) => v.page);
   useEffect(() => {
     recallSeen();
     recallListeners.add(recallSeen);
@@ -21,5 +22,5 @@ export function useSeen() {
       document.removeEventListener("visibilitychange", look);
     };
   }, []);
-  useEffect(look, [channels, selected]);
+  useEffect(look, [channels, selected, page]);
 }

@@ -6,13 +6,15 @@ import { loadChoice, saveChoice } from "../shell/memory";
 
 export const SEEN = "seen";
 
+const ALL = "*"; // the desk shows all channels
 let told = ""; // what Loop was told last
 
 /** Tells Loop what the person looks at, so that it rings only when they do not. A page in a browser rings nothing. */
 function tell() {
   if (session().kind !== "window") return;
   const looking = document.visibilityState !== "hidden" && document.hasFocus();
-  const { selected } = viewStore.getState();
+  const { selected: channel, page } = viewStore.getState();
+  const selected = channel || (page === "desk" ? ALL : "");
   const now = `${looking} ${selected}`;
   if (now === told) return;
   told = now;

@@ -7,7 +7,7 @@ import type { Answer, Failure, Question } from "../../api/types";
 import type { Need } from "../../model/desk";
 import { answersOf, projectOf, short, stepsOf } from "../../model/desk";
 import { elapsed } from "../../model/format";
-import { timeLeft } from "../../model/gate";
+import { sight, timeLeft } from "../../model/gate";
 import type { Draft } from "../../model/questions";
 import { answerOf, complete, emptyDraft, toggle, write } from "../../model/questions";
 import { frameStore } from "../../model/stores";
@@ -45,7 +45,7 @@ export function NeedCard(p: Props) {
   return (
     <article className={`desk-card desk-need ${p.framed ? "framed" : ""} ${p.line ? "desk-line" : ""}`} data-desk={need.id} tabIndex={p.framed ? 0 : -1} aria-labelledby={`${id}-title`} aria-current={p.framed || undefined} onFocus={p.onFrame}>
       <Head {...p} />
-      {p.line ? <h3 id={`${id}-title`} className="ellipsis"><Title need={need} /></h3> : need.approval ? <Held {...parts} /> : need.question ? <Asked {...parts} q={need.question} /> : (
+      {p.line ? <h3 id={`${id}-title`} className="ellipsis"><Title need={need} /></h3> : need.approval ? <Held key={sight(need.approval)} {...parts} /> : need.question ? <Asked {...parts} q={need.question} /> : (
         <>
           <h3 id={`${id}-title`}><Globe size={15} aria-hidden /> You drive its browser</h3>
           <p className="desk-text">The agent waits until you give it back.</p>

@@ -70,6 +70,9 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
     setHunk(0);
     setLine(-1);
   }
+  useEffect(() => { // the panel had the keyboard while the changes were read
+    if (document.activeElement === panel.current) panel.current?.querySelector<HTMLElement>(".review-list")?.focus();
+  }, [status]);
   const toList = () => {
     setFront(false);
     requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(".review-list")?.focus());
