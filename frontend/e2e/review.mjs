@@ -94,6 +94,7 @@ test("review: comments gather and go as one prompt with their places", { size: [
   await page.keyboard.press("Control+Enter");
   await panel(page).getByText("2 comments gathered").waitFor();
   await page.reload(); // they outlive the page
+  await open(page, mock);
   await panel(page).getByText("2 comments gathered").waitFor();
   await list(page).focus();
   await page.keyboard.press("Control+Shift+Enter");
@@ -131,7 +132,7 @@ test("review: from the end of a run; a file; refusals; a rebase; nothing changed
   await list(page).focus();
   await page.keyboard.press("o");
   await page.getByRole("region", { name: "Files of the container" }).waitFor();
-  equal(mock.files.reads.at(-1), "logo.png", "the file that was opened");
+  await becomes(() => mock.files.reads.at(-1), "logo.png", "the file that was opened");
   mock.reviews.files = [];
   await page.getByRole("tab", { name: /^Review/ }).click();
   await panel(page).getByRole("button", { name: "Read again" }).click();

@@ -22,6 +22,12 @@ export function openInFiles(channel: ChannelID, path: string) {
   void openFile(channel, { path, line: 0 });
 }
 
+const typed = new Map<ChannelID, string>();
+
+/** The text of a comment that is being written, until it is added or cancelled, whatever becomes of its line. */
+export const typedComment = (channel: ChannelID): string => typed.get(channel) ?? "";
+export const typeComment = (channel: ChannelID, text: string) => void typed.set(channel, text);
+
 const NONE: Comment[] = [];
 const known = new Set<ChannelID>();
 

@@ -6,8 +6,8 @@ import { Button, IconButton, Kbd } from "../../ui/Button";
 import { composing, keys, mod, MOD } from "../../ui/keys";
 
 /** The box for a comment below its line. What is typed is lost only by Esc or Cancel. */
-export function CommentBox({ line, onSave, onCancel }: { line: number; onSave(text: string): void; onCancel(): void }) {
-  const [text, setText] = useState("");
+export function CommentBox({ line, draft, onType, onSave, onCancel }: { line: number; draft: string; onType(text: string): void; onSave(text: string): void; onCancel(): void }) {
+  const [text, setText] = useState(draft);
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus(), []);
   function onKeyDown(e: KeyboardEvent) {
@@ -22,7 +22,7 @@ export function CommentBox({ line, onSave, onCancel }: { line: number; onSave(te
   }
   return (
     <div className="review-comment review-writing" onKeyDown={onKeyDown}>
-      <textarea ref={box} rows={2} aria-label={`Comment on line ${line}`} value={text} onChange={(e) => setText(e.target.value)} />
+      <textarea ref={box} rows={2} aria-label={`Comment on line ${line}`} value={text} onChange={(e) => { onType(e.target.value); setText(e.target.value); }} />
       <div className="review-comment-foot">
         <span>Line {line}</span>
         <span className="grow" />

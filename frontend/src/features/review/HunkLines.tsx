@@ -28,7 +28,7 @@ export function HunkLines({ lines, tokens, marks, split, here, name, writing, co
     return (
       <>
         {found.map((c) => <CommentNote key={c.id} comment={c} onRemove={() => notes.remove(c)} />)}
-        {i === writing && <CommentBox line={l.newNo || l.oldNo} onSave={notes.save} onCancel={notes.cancel} />}
+        {i === writing && <CommentBox line={l.newNo || l.oldNo} draft={notes.draft()} onType={notes.type} onSave={notes.save} onCancel={notes.cancel} />}
       </>
     );
   };

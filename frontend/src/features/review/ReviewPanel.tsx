@@ -11,7 +11,7 @@ import type { Comment, Shown } from "../../model/review";
 import { bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed, nameOf, openHunks, pathsOfRun, reviewStore, totalsOf } from "../../model/review";
 import { announce, frameStore, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { newId } from "../../session/actions";
-import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show } from "../../session/review";
+import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show, typeComment, typedComment } from "../../session/review";
 import { session } from "../../session/session";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -57,6 +57,11 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
   const lineOf = (h: ReviewHunk) => (line < 0 ? firstChange(linesOf(h)) : line);
   const editable = Boolean(status?.editable);
 
+  const some = files.length > 0;
+  useEffect(() => { // the panel had the keyboard while the list was read
+    if (document.activeElement === panel.current) panel.current?.querySelector<HTMLElement>(".review-list")?.focus();
+  }, [some]);
+
   const choose = (f: ReviewFile | undefined, to = 0) => {
     if (!f || f.path === path) return;
     setPath(f.path);
@@ -80,7 +85,10 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
   const toHunks = () => {
     setFront(true);
     if (at) setOpened((o) => new Set([...o, at.path]));
-    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(".review-hunk.here .review-lines, .review-hunk .review-lines, .review-hunks button")?.focus());
+    requestAnimationFrame(() => {
+      const found = [".review-hunk.here .review-lines", ".review-hunk.here button", ".review-hunks button", ".review-file-head button"].map((s) => panel.current?.querySelector<HTMLElement>(s));
+      found.find((el) => el && el.offsetParent !== null)?.focus();
+    });
   };
   const stepFile = (by: number) => choose(files[Math.min(files.length - 1, Math.max(0, files.findIndex((f) => f.path === at?.path) + by))]);
   const stepHunk = (by: number) => {
@@ -136,11 +144,14 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
       setLine(i);
       setWriting({ hunk: id, line: i });
     },
-    cancel: () => { setWriting(null); toHunks(); },
+    draft: () => typedComment(channelId),
+    type: (text) => typeComment(channelId, text),
+    cancel: () => { typeComment(channelId, ""); setWriting(null); toHunks(); },
     save: (text) => {
       const h = hunks.find((x) => x.id === writing?.hunk);
       const l = h && linesOf(h)[writing?.line ?? -1];
       if (at && l) setComments(channelId, [...commentsOf(commentsStore.getState(), channelId), { id: newId(), path: at.path, line: l.newNo || l.oldNo, old: l.kind === "del", quote: l.text, text: text.trim() }]);
+      typeComment(channelId, "");
       setWriting(null);
       toHunks();
     },

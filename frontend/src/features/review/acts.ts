@@ -7,4 +7,4 @@ export type HunkActs = { accept(h: ReviewHunk): void; takeBack(h: ReviewHunk): v
 /** The line of a hunk that a comment is being written on. */
 export type Writing = { hunk: string; line: number } | null;
 
-export type CommentActs = { begin(hunk: string, line: number): void; save(text: string): void; cancel(): void; remove(c: Comment): void };
+export type CommentActs = { draft(): string; type(text: string): void; begin(hunk: string, line: number): void; save(text: string): void; cancel(): void; remove(c: Comment): void };
