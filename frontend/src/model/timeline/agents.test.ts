@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LoopEvent } from "../../api/types";
 import { agentWorks, reportOf } from "./agents";
 import { fold } from "./build";
@@ -31,13 +31,13 @@ describe("a sub-agent of the pinned CLI, in the background", () => {
   const events = recorded("background-agent-picture");
   const built = fold(emptyBuilt, events);
 
-  it("is one row, which says who it was and what it came to", () => {
+  test("is one row, which says who it was and what it came to", () => {
     expect(names(nest(built.items, () => false).rows)).toEqual(["text", "Agent", "Read", "text", "text"]);
     expect(said(call(built.items))).toBe("Agent | Find every fixed wait | Explore, Sonnet 5.5 | 4 calls, 73 tokens | ok");
     expect(call(built.items).agent).toMatchObject({ state: "done", ms: expect.any(Number), calls: 4, counted: 4 });
   });
 
-  it("opens to what it was asked, its own rows, and its words", () => {
+  test("opens to what it was asked, its own rows, and its words", () => {
     const agent = call(built.items);
     const view = nest(built.items, (key) => key === agent.key);
     expect(names(view.rows)).toEqual(["text", "Agent", "task_prompt", "task_message", "Bash", "Read", "Read", "Read", "task_message", "Read", "text", "text"]);
@@ -45,7 +45,7 @@ describe("a sub-agent of the pinned CLI, in the background", () => {
     expect(new Set(view.rows.map((it) => it.key)).size).toBe(view.rows.length);
   });
 
-  it("says what it does now", () => {
+  test("says what it does now", () => {
     const until = (n: number) => fold(emptyBuilt, events.slice(0, n));
     const at = events.findIndex((e) => e.type === "tool.use" && e.data?.tool_name === "Bash");
     expect(said(call(until(at).items))).toBe("Agent | Find every fixed wait | Explore, Sonnet 5.5 | working | busy");
@@ -53,7 +53,7 @@ describe("a sub-agent of the pinned CLI, in the background", () => {
     expect(said(call(until(at + 2).items))).toBe("Agent | Find every fixed wait | Running Find waits | 1 call, 2 tokens | busy");
   });
 
-  it("is the same without the events that are not stored", () => {
+  test("is the same without the events that are not stored", () => {
     const stored = fold(emptyBuilt, events.filter((e) => e.id));
     expect(said(call(stored.items))).toBe(said(call(built.items)));
   });
@@ -63,7 +63,7 @@ describe("a sub-agent of the pinned CLI, that is waited for", () => {
   const events = recorded("sub-agent-retry");
   const items = fold(emptyBuilt, events).items;
 
-  it("gives its report without the CLI's words for the model", () => {
+  test("gives its report without the CLI's words for the model", () => {
     const agent = call(items);
     const view = nest(items, (key) => key === agent.key);
     expect(names(view.rows)).toEqual(["Agent", "task_prompt", "Bash", "task_report", "text"]);
@@ -71,7 +71,7 @@ describe("a sub-agent of the pinned CLI, that is waited for", () => {
     expect(said(agent)).toBe("Agent | Find every fixed wait | Explore | 1 call, 22 tokens | ok");
   });
 
-  it("says that it waits for the model", () => {
+  test("says that it waits for the model", () => {
     const at = events.findIndex((e) => e.data?.activity === "api_retry");
     expect(said(call(fold(emptyBuilt, events.slice(0, at + 1)).items))).toContain("The model is overloaded (529)");
   });
@@ -82,7 +82,7 @@ describe("sub-agents", () => {
   const answer = (useId: string, parent = "", more = {}) => ev("tool.result", { tool_use_id: useId, parent_tool_use_id: parent, output: "fine", is_error: false, ...more });
   const build = (...events: LoopEvent[]) => fold(emptyBuilt, events).items;
 
-  it("may have sub-agents, and a closed row stands for all below it", () => {
+  test("may have sub-agents, and a closed row stands for all below it", () => {
     const items = build(use("a"), use("b", "a"), use("c", "b", "Bash"), answer("c", "b"), answer("b", "a"), answer("a"));
     const closed = nest(items, () => false);
     expect(names(closed.rows)).toEqual(["Agent"]);
@@ -91,12 +91,12 @@ describe("sub-agents", () => {
     expect(open.rows.map((it) => `${it.kind === "tool" ? it.useId : it.kind}${open.depthOf(it)}`)).toEqual(["a0", "b1", "c2", "activity2", "activity1"]);
   });
 
-  it("whose call is on an older page keep their rows in their place", () => {
+  test("whose call is on an older page keep their rows in their place", () => {
     const view = nest(build(use("c", "gone", "Bash"), answer("c", "gone")), () => false);
     expect(view.rows.map((it) => view.depthOf(it))).toEqual([1]);
   });
 
-  it("that name each other as parents show all rows, once", () => {
+  test("that name each other as parents show all rows, once", () => {
     const items = build(use("a", "b"), use("b", "a"), use("c", "c"));
     for (const open of [true, false]) {
       const view = nest(items, () => open);
@@ -105,7 +105,7 @@ describe("sub-agents", () => {
     }
   });
 
-  it("that fail, are stopped or never answer say so", () => {
+  test("that fail, are stopped or never answer say so", () => {
     const ended = (state: string) => ev("agent.activity", { activity: "task_notification", parent_tool_use_id: "a", description: "why", agent: { state } });
     const launched = answer("a", "", { output: "Async agent launched successfully. More" });
     expect(said(call(build(use("a"), launched, ended("failed"))))).toContain("| failed | fail");
@@ -116,20 +116,20 @@ describe("sub-agents", () => {
     expect(agentWorks(call(build(use("a"), launched)))).toBe(true);
   });
 
-  it("do not end the run's own wait for the model", () => {
+  test("do not end the run's own wait for the model", () => {
     const wait = ev("agent.activity", { activity: "api_retry", retry: { attempt: 1, of: 4, delay_ms: 1000, why: "Busy." } });
     const items = build(use("a"), wait, use("b", "a", "Read"), answer("b", "a"));
     expect(items.find((it) => it.kind === "retry")).toMatchObject({ until: 0 });
   });
 
-  it("survive data of the wrong shape", () => {
+  test("survive data of the wrong shape", () => {
     const items = build(use("a"), ev("agent.activity", { activity: 7, parent_tool_use_id: "a", agent: { calls: "x", tokens: -5, state: {} } }), ev("agent.activity", { parent_tool_use_id: ["a"], agent: 3 }));
     expect(said(call(items))).toContain("Agent | task a");
   });
 });
 
 describe("a report", () => {
-  it("loses what the CLI adds for the model", () => {
+  test("loses what the CLI adds for the model", () => {
     expect(reportOf("sub ok\nagentId: aea (use SendMessage with to: 'aea')\n<usage>subagent_tokens: 120\ntool_uses: 0</usage>")).toBe("sub ok");
     expect(reportOf("Async agent launched successfully. (internal)")).toBe("");
     expect(reportOf("x\n[Subagent hand-back] Words. The report follows:\n  One.\n    two\n  ")).toBe("One.\n  two");
