@@ -19,8 +19,9 @@ test("waiting for the model: one row counts down, is announced once, and says wh
   const { emit, refused } = await begun(page, mock);
   await page.evaluate(() => {
     window.heard = [];
-    const live = document.querySelector("[role=status][aria-live=polite]");
-    new MutationObserver(() => window.heard.push(live.textContent)).observe(live, { subtree: true, childList: true, characterData: true });
+    for (const live of document.querySelectorAll("body > .sr-only[role=status]")) {
+      new MutationObserver(() => window.heard.push(live.textContent)).observe(live, { subtree: true, childList: true, characterData: true });
+    }
   });
   refused(2, 40_000);
   const waits = row(page, /^Trying again/);
