@@ -112,4 +112,12 @@ func TestReviewInAContainer(t *testing.T) {
 			t.Fatal("the container of the review does not end")
 		}
 	}
+
+	// Where a container of the channel runs, git runs there, and it goes on after that.
+	var term core.TerminalInfo
+	s.must("Terminals.Create", &term, core.TerminalSpec{ChannelID: ch, Plain: true, Cols: 80, Rows: 24, Cmd: []string{"sleep", "1000"}})
+	s.must("Review.Status", &st, ch, scope)
+	if n := len(h.containers()); n != 1 || len(st.Files) == 0 {
+		t.Errorf("%d containers beside a terminal, %d files", n, len(st.Files))
+	}
 }

@@ -120,13 +120,14 @@ func (c *Containers) ensure(ctx context.Context, ch core.Channel) (at place, err
 	if err != nil {
 		return at, fmt.Errorf("find the channel's containers: %w", err)
 	}
-	shared := false
+	want := provision.Want{Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true}
 	for _, one := range c.Running.InScopes(scopes...) {
-		shared = shared || one.Status == core.ContainerRunning && one.Type != core.TypeChrome
+		if one.Status == core.ContainerRunning && one.Type != core.TypeChrome && want.Type != core.TypeAgent {
+			want.Type, want.Shared, want.Begun = one.Type, true, true
+		}
 	}
-	at.Lease, err = c.Provision.Ensure(ctx, provision.Want{
-		Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true, Shared: shared, Begun: shared,
-	})
+	shared := want.Shared
+	at.Lease, err = c.Provision.Ensure(ctx, want)
 	at.release = func(ctx context.Context) error { return at.Release(ctx, core.Ending{Now: !shared}) }
 	return at, err
 }
