@@ -4,6 +4,8 @@ import { run } from "./harness.mjs";
 import "./flows.mjs";
 import "./keyboard.mjs";
 import "./rows.mjs";
+import "./subagents.mjs";
+import "./waiting.mjs";
 import "./stop.mjs";
 import "./focus.mjs";
 import "./faults.mjs";

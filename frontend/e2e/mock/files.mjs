@@ -41,6 +41,7 @@ export class Files {
     this.w = world;
     this.reads = [];
     this.attached = new Set();
+    this.pictures = new Map(); // of tools: base64 by id
     this.down = null; // a failure that every call answers
     this.tree = {
       "": ["bin", "etc", "home", "tmp"], etc: ["os-release"], "etc/os-release": "PRETTY_NAME=\"Debian GNU/Linux 12\"\n",
@@ -115,6 +116,7 @@ export class Files {
         return a;
       },
       "Files.Attachment": (id, which) => {
+        if (this.pictures.has(which)) return this.pictures.get(which);
         if (!this.attached.has(which)) throw fail("not_found", "A picture of the prompt is not there any more.", "Attach it again.");
         return PNG;
       },

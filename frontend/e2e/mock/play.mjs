@@ -165,7 +165,7 @@ export class Player {
     }
     if (p.includes("retries")) {
       this.w.emit("agent.todos", run.channel_id, run.run_id, { todos: [{ content: "Read the code", status: "completed" }, { content: "Move the lock", status: "in_progress" }, { content: "Test it", status: "pending" }] });
-      this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 2, kind: "transient", reason: "The model is overloaded (529).", delay_ms: 5000 });
+      this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 2, kind: "transient", transient: 1, of: 5, reason: "The model is overloaded (529).", delay_ms: 5000 });
       this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 3, kind: "compact", reason: "The conversation has become too long for the model." });
       this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 4, kind: "compacted" });
     }

@@ -35,6 +35,7 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
   }
   const last = t.built.items.at(-1);
   if (last?.kind === "start" && !last.readyAt) return <div className="tail-space" />;
+  if (run.retry && run.tasks.length === 0) return <div className="tail-space" />; // its row ticks
   const waiting = run.waiting && run.tasks.length > 0;
   const word = waiting ? `Waiting for ${plural(run.tasks.length, "background task")}` : run.activity || "Working";
   return (

@@ -7,6 +7,8 @@ import { Modal } from "../../ui/Modal";
 import { Picture } from "./Pictures";
 import "./pictures.css";
 
+const TALLEST_PX = 360;
+
 /** The pictures that a tool showed the agent. A huge one is drawn once the person wants it. */
 export function ToolPictures({ channelId, pictures, name }: { channelId: ChannelID; pictures: readonly Attachment[]; name: string }) {
   const [wanted, setWanted] = useState<Record<string, boolean>>({});
@@ -23,7 +25,7 @@ export function ToolPictures({ channelId, pictures, name }: { channelId: Channel
               <Button look="small" data-more onClick={() => setWanted((w) => ({ ...w, [p.id]: true }))} aria-label={`Show ${called(i)}`}>Show</Button>
             </p>
           ) : (
-            <button type="button" className="pictures-tool" style={{ aspectRatio: `${p.width} / ${p.height}`, maxWidth: `min(100%, ${Math.max(24, p.width)}px)` }} aria-label={`Enlarge ${called(i)}`} title={pictureSize(p)} onClick={() => setLarge(p)}>
+            <button type="button" className="pictures-tool" style={{ aspectRatio: `${p.width} / ${p.height}`, width: Math.max(24, Math.min(p.width, (TALLEST_PX * p.width) / p.height)) }} aria-label={`Enlarge ${called(i)}`} title={pictureSize(p)} onClick={() => setLarge(p)}>
               <Picture channelId={channelId} picture={{ ...p, name: called(i) }} />
             </button>
           )}

@@ -55,7 +55,7 @@ export function nest(items: readonly Item[], isOpen: (key: string) => boolean): 
     seen.add(k.key);
     return [k, ...all(below.get(k.key) ?? [])];
   });
-  for (const it of tops) put(it, 0);
+  for (const it of tops) put(it, parentOf(it) ? 1 : 0); // its call may be on an older page
   for (const it of items) put(it, 1); // of a circle
   return { rows, hidden, depthOf: (it) => depth.get(it.kind === "reads" ? (it.items[0]?.key ?? "") : it.key) ?? (parentOf(it) ? 1 : 0) };
 }

@@ -94,10 +94,11 @@ function describeAgent(item: ToolItem, input: Input, dir: string): ToolView {
   const a = item.agent;
   const s = (k: string) => (typeof input[k] === "string" ? (input[k] as string) : "");
   const object = oneLine(s("description") || s("prompt")) || (isAgentCall(item.name) ? "" : item.name);
-  const words = a ? agentWords(a) : { who: "", sums: "" };
+  const words = a ? agentWords({ ...a, kind: a.kind || s("subagent_type") }) : { who: "", sums: "" };
   const view = { icon: "task" as const, verb: "Agent", object, note: words.who || s("subagent_type"), added: 0, removed: 0 };
   if (!agentWorks(item) && (item.result || item.orphaned || item.cut)) {
     const failed = a?.state === "failed" || a?.state === "stopped" ? a.state : "";
+    if (item.orphaned) return { ...view, mark: { text: "no result", tone: "fail" } };
     const m = mark(item, "task", false);
     return { ...view, mark: m.tone === "ok" && failed ? { text: failed, tone: "fail" } : m.tone === "ok" ? { text: words.sums, tone: "ok" } : m };
   }

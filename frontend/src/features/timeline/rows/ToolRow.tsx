@@ -36,7 +36,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
         <span className="marks tnum">
           {v.added > 0 && <span className="plus">+{v.added}</span>}
           {v.removed > 0 && <span className="minus">−{v.removed}</span>}
-          {held ? <span className="mark held"><Pause size={12} aria-hidden />waiting for you</span> : <ResultMark mark={v.mark} quiet={v.added + v.removed > 0 || (isChore(item) && item.result !== null)} />}
+          {held ? <span className="mark held"><Pause size={12} aria-hidden />waiting for you</span> : <ResultMark mark={v.mark} sums={v.icon === "task"} quiet={v.added + v.removed > 0 || (isChore(item) && item.result !== null)} />}
         </span>
         <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
       </button>
@@ -58,13 +58,15 @@ function Path({ path }: { path: string }) {
   );
 }
 
-function ResultMark({ mark, quiet }: { mark: Mark; quiet: boolean }) {
+/** sums: the words are numbers that a narrow timeline leaves out. */
+function ResultMark({ mark, quiet, sums }: { mark: Mark; quiet: boolean; sums: boolean }) {
+  const words = sums ? <span className="timeline-whole">{mark.text}</span> : mark.text;
   switch (mark.tone) {
     case "busy":
       return (
         <span className="mark work">
           <Spinner size={12} />
-          {mark.text}
+          {words}
         </span>
       );
     case "fail":
@@ -78,7 +80,7 @@ function ResultMark({ mark, quiet }: { mark: Mark; quiet: boolean }) {
       if (quiet && !mark.text) return null;
       return (
         <span className="mark">
-          {mark.text}
+          {words}
           {!quiet && <Check size={13} aria-label="succeeded" className="tick" />}
         </span>
       );
