@@ -226,7 +226,8 @@ test("threads, worktrees and conversations", { quietErrors: true }, async (page,
 test("each further try is a row, and so are the steps", async (page) => {
   await open(page, "docs");
   await send(page, "it retries");
-  await page.getByText("The model is overloaded (529). Trying again in 5.0 s.").waitFor();
+  await page.getByText("The model is overloaded (529).").first().waitFor();
+  await page.getByText("Tried again once, in vain").waitFor();
   await page.getByText("Compacting the conversation").waitFor();
   await page.getByText("Trying again with the compacted conversation.").waitFor();
   await page.getByText("1 of 3").waitFor();
