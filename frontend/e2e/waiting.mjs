@@ -40,7 +40,7 @@ test("waiting for the model: one row counts down, is announced once, and says wh
   equal(await waits.count(), 0, "rows that wait");
 });
 
-test("waiting for the model: what Loop waits for can begin at once", async (page, mock) => {
+test("waiting for the model: what Loop waits for can begin at once", { quietErrors: true }, async (page, mock) => {
   const { emit, refused } = await begun(page, mock);
   refused(10, 100);
   emit("run.notice", { level: "warning", text: "API Error: Repeated 529 Overloaded errors" });
