@@ -192,7 +192,7 @@ test("threads, worktrees and conversations", { quietErrors: true }, async (page,
   await grab(page.locator("article.text").first());
   await page.keyboard.press("f");
   await page.getByRole("treeitem", { name: "docs" }).nth(1).waitFor();
-  await page.getByText("Begins a copy of the conversation").waitFor();
+  await page.getByText("Copy of the conversation", { exact: true }).waitFor();
   ok(mock.log.find((c) => c.name === "Channels.ForkAt")?.args[1].at, "the message is named");
   const tree = page.getByRole("tree", { name: "Projects" });
   await grab(tree.getByRole("treeitem", { name: "api-server" }));
