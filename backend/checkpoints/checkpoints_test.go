@@ -490,3 +490,13 @@ func BenchmarkUnchanged(b *testing.B) {
 		})
 	}
 }
+
+// TestSettingsOfAProjectAreNotKept: they may hold a key.
+func TestSettingsOfAProjectAreNotKept(t *testing.T) {
+	r := newRig(t)
+	r.put(map[string]string{".loop/config.json": "a key", "a.go": "one\n", "sub/.loop": "no settings"})
+	tree, _ := r.take(nil, Hash{})
+	if got := paths(tree, File); !slices.Equal(got, []string{"a.go", "sub/.loop"}) {
+		t.Errorf("kept: %q", got)
+	}
+}

@@ -15,6 +15,10 @@ import (
 	"loop/backend/filesearch"
 )
 
+// settings is the folder of a project's own settings, which may hold a key. It is not kept, so
+// that no key outlives its removal there, and stays as it is.
+const settings = ".loop"
+
 // racy is how long before a look a file must have been written for its times to prove that it
 // stayed the same: file systems count in steps of up to two seconds.
 const racy = 2 * time.Second
@@ -58,7 +62,8 @@ func (k Taker) Take(ctx context.Context, f core.WorkFolder, base *Tree, baseHash
 		}
 		return t.base.tracked(p)
 	}
-	if err := filesearch.Each(ctx, f.Root, f.Covered, tracked, func(s filesearch.Seen) error { return t.see(ctx, s) }); err != nil {
+	covered := func(path string) bool { return path == settings || f.Covered != nil && f.Covered(path) }
+	if err := filesearch.Each(ctx, f.Root, covered, tracked, func(s filesearch.Seen) error { return t.see(ctx, s) }); err != nil {
 		return nil, Hash{}, err
 	}
 	inOrder(t.out)

@@ -64,8 +64,9 @@ func TestClaudeCosts(t *testing.T) {
 	r.api.cue(firstFew(9, 401, "authentication_error", "invalid x-api-key"))
 	run := r.run(core.Run{Prompt: prompt})
 	r.want(run, core.RunFailed)
-	if u := run.Outcome.Usage; u.CostUSD != 0 || u.Estimated || u.SessionUSD < total-1e-9 {
-		t.Errorf("refused: %+v after $%v", u, total)
+	// It is ended at the first refusal, before the CLI would say the total of the session.
+	if u := run.Outcome.Usage; u.CostUSD != 0 || u.Estimated || u.SessionUSD != 0 {
+		t.Errorf("refused: %+v", u)
 	}
 
 	hang := make(chan struct{})
