@@ -154,7 +154,7 @@ func (b *Bell) heard(ctx context.Context, e core.Event) {
 	case core.EventAskUser, core.EventExitPlan:
 		var q core.Question
 		if json.Unmarshal(e.Data, &q) == nil {
-			b.ring(ctx, e.ChannelID, q.ID, needsYou, asked(q))
+			b.ring(ctx, e.ChannelID, q.ID, needsYou, questionLine(q))
 		}
 	case core.EventGateAsked:
 		// A dialog asks while the window is away.
@@ -274,8 +274,8 @@ func (b *Bell) settle(r *rung) error {
 	return nil
 }
 
-// asked is what an agent wants to know, in one line.
-func asked(q core.Question) string {
+// questionLine is what an agent wants to know, in one line.
+func questionLine(q core.Question) string {
 	if q.Kind == core.QuestionPlan {
 		return cmp.Or(firstLine(q.Plan), "A plan waits for your word.")
 	}
