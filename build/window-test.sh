@@ -153,7 +153,7 @@ ask_prompt() {
   xdotool type --delay 15 "$1"
   xdotool key Return
   local deadline=$((SECONDS + again))
-  until says Channels.History "[\"$channel\",5]" "r.includes('$1')"; do
+  until says Channels.History "[\"$channel\",\"\",5]" "r.includes('$1')"; do
     [ $SECONDS -lt $deadline ] || return 1
     sleep 0.2
   done
@@ -201,7 +201,7 @@ ask_script() {
   xdotool type --delay 15 "demo:$2"
   xdotool key Return
   local deadline=$((SECONDS + again))
-  until says Channels.History "[\"$channel\",5]" "r.some(p => p.includes('$1'))"; do
+  until says Channels.History "[\"$channel\",\"\",5]" "r.some(p => p.includes('$1'))"; do
     [ $SECONDS -lt $deadline ] || return 1
     sleep 0.2
   done
