@@ -372,7 +372,7 @@ sleep 1
 step "The window exported a run"
 
 step "Four terminals, by the keyboard"
-prompts_sent() { call Channels.History "[\"$channel\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
+prompts_sent() { call Channels.History "[\"$channel\",\"\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
 # opened N COMMAND…: repeats the command until there are N sessions that run.
 opened() {
   local n=$1 deadline
