@@ -21,13 +21,14 @@ const (
 	keepTime    = 30 * 24 * time.Hour
 )
 
-// Files is a Keeper in a folder that no container sees.
+// Files is a Keeper in a channel's folder of Loop's own (Dir is that of all channels), in a part
+// that no container sees. It goes away with the channel.
 type Files struct {
 	Dir string
 	Now func() time.Time
 }
 
-func (f Files) folder(ch core.ChannelID) string { return filepath.Join(f.Dir, string(ch)) }
+func (f Files) folder(ch core.ChannelID) string { return filepath.Join(f.Dir, string(ch), "review") }
 
 // Guarded implements Keeper.
 func (f Files) Guarded(ch core.ChannelID) (texts map[string]string, known bool, err error) {

@@ -31,11 +31,11 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) each(ctx context.Context, do func(context.Context, core.ChannelID) error) {
-	all, err := s.o.Rows.ChannelsWithCheckpoints(ctx)
+	all, err := s.o.Rows.Channels(ctx)
 	for _, ch := range all {
 		if ctx.Err() == nil {
-			if err := do(ctx, ch); err != nil && ctx.Err() == nil {
-				s.o.Log.Warn("tidy up checkpoints", "channel", ch, "error", err)
+			if err := do(ctx, ch.ID); err != nil && ctx.Err() == nil {
+				s.o.Log.Warn("tidy up checkpoints", "channel", ch.ID, "error", err)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Service) tidy(ctx context.Context, ch core.ChannelID) error {
 	}
 	defer leave()
 	list, err := s.o.Rows.Checkpoints(ctx, ch)
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return err
 	}
 	old := s.o.Now().Add(-s.o.Keep)

@@ -21,7 +21,7 @@ type Rows interface {
 	Checkpoints(ctx context.Context, ch core.ChannelID) ([]core.Checkpoint, error)
 	Checkpoint(ctx context.Context, id string) (core.Checkpoint, error)
 	DropCheckpoints(ctx context.Context, ids []string) error
-	ChannelsWithCheckpoints(ctx context.Context) ([]core.ChannelID, error)
+	Channels(ctx context.Context) ([]core.Channel, error)
 }
 
 // Runs finds channels and runs; what is gone is core.ErrNotFound.

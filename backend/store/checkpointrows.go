@@ -72,12 +72,6 @@ func (s *Store) DropCheckpoints(ctx context.Context, ids []string) error {
 	})
 }
 
-// ChannelsWithCheckpoints lists the channels that have some.
-func (s *Store) ChannelsWithCheckpoints(ctx context.Context) ([]core.ChannelID, error) {
-	list, err := s.read.ChannelsWithCheckpoints(ctx)
-	return mapped(list, func(id string) core.ChannelID { return core.ChannelID(id) }), s.wrap("list channels with checkpoints", err)
-}
-
 func checkpointOf(r rows.Checkpoint) (core.Checkpoint, error) {
 	var d checkpointData
 	err := fromJSON(r.Data, &d)

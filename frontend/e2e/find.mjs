@@ -43,6 +43,20 @@ test("find: a hit in what a row hides opens it", async (page) => {
   await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
 });
 
+test("find: a hit that the filter hides takes the filter away", async (page) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await page.getByRole("button", { name: "Show: Everything" }).click();
+  await page.getByRole("menuitemradio", { name: "Messages" }).click();
+  await page.getByRole("button", { name: "Show: Messages" }).waitFor();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("39.812s");
+  await becomes(() => count(page).innerText(), "? of 1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
+  await page.getByRole("button", { name: "Show: Everything" }).waitFor();
+});
+
 test("find: everywhere, to a row that is on no loaded page", { scenario: "long" }, async (page) => {
   await page.keyboard.press("Control+Shift+f");
   const dialog = page.getByRole("dialog", { name: "Find in all that was said and done" });

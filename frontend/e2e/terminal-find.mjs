@@ -9,7 +9,7 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await prompted(page);
   await page.keyboard.press("Control+Shift+F");
   const box = page.getByRole("textbox", { name: "Find in the terminal" });
-  const count = page.locator(".term-count");
+  const count = page.locator(".searchbar-count");
   await box.fill("LINE 2");
   await until("112 of them", async () => /of 11[12]$/.test(await count.innerText()));
   await page.getByRole("button", { name: "Match case" }).click();

@@ -103,7 +103,7 @@ test("axe: a pane in all its states", pane({ quietErrors: true }), async (page, 
   await clean(page, "live", { looks: CONTRAST });
   await page.keyboard.press("Control+Shift+F");
   await page.getByRole("textbox", { name: "Find in the terminal" }).fill("line");
-  await until("something is found", async () => /of \d/.test(await page.locator(".term-count").innerText()));
+  await until("something is found", async () => /of \d/.test(await page.locator(".searchbar-count").innerText()));
   await clean(page, "search", { looks: CONTRAST });
   await page.keyboard.press("Escape");
   await keyboard(page);

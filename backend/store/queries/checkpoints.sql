@@ -10,6 +10,3 @@ SELECT * FROM checkpoints WHERE id = ?;
 
 -- name: DeleteCheckpoint :exec
 DELETE FROM checkpoints WHERE id = ?;
-
--- name: ChannelsWithCheckpoints :many
-SELECT DISTINCT channel_id FROM checkpoints ORDER BY channel_id;

@@ -1,19 +1,19 @@
 // Links that lead to one item of a timeline. All is behind the #, which no server sees.
 import type { ChannelID, RunID } from "../api/types";
+import { hashOf } from "./playback/runlink";
 import type { Item } from "./timeline/items";
 
 /** event: one that is at or before the item, 0 for none; it says how far back the timeline is needed. at: the item's time in ms. */
 export type RowLink = { channel: ChannelID; run: RunID; event: number; at: number };
 
 const FORM = /^#item=(\d{1,16})&at=(\d{1,16})&channel=([0-9A-Za-z_-]{1,64})(?:&run=([0-9A-Za-z_-]{1,64}))?$/;
-const HERE = /^(?:https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/?)?(?=#)/i;
 
 /** base: the address of the page. */
 export const rowLink = (base: string, l: RowLink): string => `${base}#item=${l.event}&at=${l.at}&channel=${l.channel}${l.run ? `&run=${l.run}` : ""}`;
 
 /** The item that a link leads to; null where a text is no such link of a Loop on this computer. */
 export function parseRowLink(text: string): RowLink | null {
-  const [, event, at, channel, run = ""] = FORM.exec(text.trim().replace(HERE, "")) ?? [];
+  const [, event, at, channel, run = ""] = FORM.exec(hashOf(text)) ?? [];
   return event && at && channel ? { channel, run, event: Number(event), at: Number(at) } : null;
 }
 

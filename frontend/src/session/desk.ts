@@ -1,12 +1,9 @@
 // The way to the desk and back, and what its cards do.
 import type { ChannelID } from "../api/types";
 import { isTwice } from "../model/desk";
-import { looked } from "../model/seen";
-import { frameStore, seenStore, timelineOf, timelinesStore, viewStore } from "../model/stores";
-import { saveChoice } from "../shell/memory";
+import { timelineOf, timelinesStore, viewStore } from "../model/stores";
 import { focusPrompt, select } from "./actions";
 import { nextNeed } from "./gate";
-import { SEEN } from "./seen";
 import { session } from "./session";
 
 let from: ChannelID = ""; // the channel that was shown before
@@ -35,13 +32,6 @@ export function pressNext(back: boolean, now = performance.now()) {
   }
   pressed = { at: back ? 0 : now, from: viewStore.getState().selected };
   nextNeed(back);
-}
-
-/** Takes what a channel did last as looked at. */
-export function markSeen(channel: ChannelID) {
-  const seen = looked(frameStore.getState().channels, seenStore.getState().seen, channel);
-  seenStore.setState({ seen });
-  saveChoice(SEEN, JSON.stringify(seen));
 }
 
 const MOST = 20; // timelines that the desk reads for its cards

@@ -4,9 +4,10 @@ import type { ChannelID, FoundEvent } from "../api/types";
 import { revealTimeline } from "../dock/dock";
 import { findStore, foundRowStore, noFind, rowOf } from "../model/find";
 import { timelineOf, timelinesStore, toast, viewStore } from "../model/stores";
+import type { Item } from "../model/timeline/items";
 import { front } from "../ui/layer";
 import { openDialog, select } from "./actions";
-import { reveal } from "./gate";
+import { NOT_SHOWN, reveal } from "./gate";
 import { session } from "./session";
 
 const PAUSE_MS = 120; // between the last letter and the search
@@ -80,15 +81,21 @@ export async function step(by: 1 | -1) {
 }
 
 /** Shows a hit in its timeline, and gives its row the keyboard if enter says so. */
-export async function goToFound(f: FoundEvent, enter = true) {
-  if (viewStore.getState().selected !== f.channel_id) select(f.channel_id);
-  if (!(await session().reach(f.channel_id, f.event_id))) {
+export const goToFound = (f: FoundEvent, enter = true) => goToItem(f.channel_id, f.event_id, (items) => rowOf(items, f), enter);
+
+/**
+ * Shows an item of a timeline, which is loaded as far back as an event, and opens it: what is
+ * meant may be in what it hides. enter: it gets the keyboard.
+ */
+export async function goToItem(channel: ChannelID, event: number, pick: (items: readonly Item[]) => Item | undefined, enter = true) {
+  if (viewStore.getState().selected !== channel) select(channel);
+  if (!(await session().reach(channel, event))) {
     toast("That part of the timeline could not be loaded. Try again.");
     return;
   }
-  const row = rowOf(timelineOf(timelinesStore.getState(), f.channel_id).built.items, f);
-  if (!row) return toast("It is not shown in the timeline.");
+  const it = pick(timelineOf(timelinesStore.getState(), channel).built.items);
+  if (!it) return toast(NOT_SHOWN);
   revealTimeline();
-  foundRowStore.setState({ key: row.key });
-  front.after(() => reveal(row.key, enter));
+  foundRowStore.setState({ key: it.key });
+  front.after(() => reveal(it.key, enter));
 }

@@ -89,6 +89,8 @@ export function showInTimeline(channel: string, wanted: string[]) {
   front.after(() => ask(found, "timeline"));
 }
 
+export const NOT_SHOWN = "It is not shown in the timeline.";
+
 /** Has the timeline show a row, and give it the keyboard unless that stays where it is. */
 export function reveal(key: string, enter: boolean) {
   ask(enter ? key : `${STAY}${key}`, "timeline");

@@ -1,13 +1,10 @@
 // Copies links to items of timelines, and follows them.
 import type { RowLink } from "../model/rowlink";
 import { linked, linkTo, parseRowLink, rowLink } from "../model/rowlink";
-import { frameStore, timelineOf, timelinesStore, toast, viewStore } from "../model/stores";
+import { frameStore, toast, viewStore } from "../model/stores";
 import type { Item } from "../model/timeline/items";
-import { revealTimeline } from "../dock/dock";
 import { copyText, NOT_COPIED } from "../shell/clipboard";
-import { front } from "../ui/layer";
-import { select } from "./actions";
-import { reveal } from "./gate";
+import { goToItem } from "./find";
 import { session } from "./session";
 
 /** The link works in the served page, and in the palette of any page. */
@@ -21,15 +18,7 @@ export async function followRowLink(l: RowLink) {
     toast("This link leads to a channel that this Loop does not have.");
     return;
   }
-  if (viewStore.getState().selected !== l.channel) select(l.channel);
-  if (!(await session().reach(l.channel, l.event))) {
-    toast("That part of the timeline could not be loaded. Try again.");
-    return;
-  }
-  const it = linked(timelineOf(timelinesStore.getState(), l.channel).built.items, l);
-  if (!it) return toast("That item is not in the timeline any more.");
-  revealTimeline();
-  front.after(() => reveal(it.key, true));
+  await goToItem(l.channel, l.event, (items) => linked(items, l));
 }
 
 let waiting: RowLink | null = null; // until the page knows the channels

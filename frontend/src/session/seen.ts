@@ -1,10 +1,11 @@
 // Keeps which ends of work the person has looked at, over visits and pages.
+import type { ChannelID } from "../api/types";
 import { looked, seenFrom } from "../model/seen";
 import { frameStore, seenStore, viewStore } from "../model/stores";
 import { session } from "./session";
 import { loadChoice, saveChoice } from "../shell/memory";
 
-export const SEEN = "seen";
+const SEEN = "seen";
 
 const ALL = "*"; // the desk shows all channels
 let told = ""; // what Loop was told last
@@ -24,10 +25,14 @@ function tell() {
 /** Takes the chosen channel as looked at while the window has the keyboard. */
 export function look() {
   tell();
-  const { ready, channels } = frameStore.getState();
-  if (!ready || document.visibilityState === "hidden" || !document.hasFocus()) return;
+  if (!frameStore.getState().ready || document.visibilityState === "hidden" || !document.hasFocus()) return;
+  markSeen(viewStore.getState().selected);
+}
+
+/** Takes what a channel did last as looked at. */
+export function markSeen(channel: ChannelID) {
   const before = seenStore.getState().seen;
-  const seen = looked(channels, before, viewStore.getState().selected);
+  const seen = looked(frameStore.getState().channels, before, channel);
   if (seen === before) return;
   seenStore.setState({ seen });
   saveChoice(SEEN, JSON.stringify(seen));

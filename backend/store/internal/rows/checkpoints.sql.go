@@ -9,33 +9,6 @@ import (
 	"context"
 )
 
-const channelsWithCheckpoints = `-- name: ChannelsWithCheckpoints :many
-SELECT DISTINCT channel_id FROM checkpoints ORDER BY channel_id
-`
-
-func (q *Queries) ChannelsWithCheckpoints(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.channelsWithCheckpointsStmt, channelsWithCheckpoints)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var channel_id string
-		if err := rows.Scan(&channel_id); err != nil {
-			return nil, err
-		}
-		items = append(items, channel_id)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const checkpointsOf = `-- name: CheckpointsOf :many
 SELECT id, channel_id, run_id, kind, tree, at, note, data FROM checkpoints WHERE channel_id = ? ORDER BY at DESC, rowid DESC LIMIT ?
 `

@@ -7,8 +7,9 @@ import { deskKey, deskSight, framed, groups, needs, projectOf } from "../../mode
 import { connectionStore, frameStore, seenStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { focusPrompt, select, setDoNotDisturb, stopRun } from "../../session/actions";
-import { leaveDesk, markSeen, readFor } from "../../session/desk";
+import { leaveDesk, readFor } from "../../session/desk";
 import { review } from "../../session/gate";
+import { markSeen } from "../../session/seen";
 import { useChannels } from "../../session/useChannels";
 import { useInert } from "../../ui/approval/useInert";
 import { Button, Kbd } from "../../ui/Button";

@@ -3,6 +3,7 @@ import { CaseSensitive, ChevronDown, ChevronUp, Regex, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../../ui/Button";
 import { composing } from "../../ui/keys";
+import "../../ui/searchbar.css";
 import { terminalInk } from "./theme";
 
 const LIMIT = 2000; // the addon's own limit, see pane.ts
@@ -68,7 +69,7 @@ export function SearchBox({ search, asked, selected, row, onClose }: { search: S
 
   const count = wrong ? "No valid expression" : text === "" ? "" : hits.of === 0 ? "Nothing found" : `${hits.at < 0 ? "?" : hits.at + 1} of ${hits.of >= LIMIT ? `${LIMIT}+` : hits.of}`;
   return (
-    <div className={`term-search ${low ? "low" : ""}`} role="search" onKeyDown={(e) => {
+    <div className={`searchbar term-search ${low ? "low" : ""}`} role="search" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") {
         // Otherwise WebKit's keypress goes to the terminal, which has the focus by then.
@@ -81,7 +82,7 @@ export function SearchBox({ search, asked, selected, row, onClose }: { search: S
       }
     }}>
       <input ref={field} className="field" aria-label="Find in the terminal" placeholder="Find" value={text} spellCheck={false} aria-invalid={wrong} onChange={(e) => setText(e.target.value)} />
-      <span className="tnum term-count" role="status">{count}</span>
+      <span className="tnum searchbar-count" role="status">{count}</span>
       <IconButton small name="Match case" aria-pressed={cased} onClick={() => setCased(!cased)}><CaseSensitive size={14} /></IconButton>
       <IconButton small name="Regular expression" aria-pressed={regex} onClick={() => setRegex(!regex)}><Regex size={14} /></IconButton>
       <IconButton small name="Earlier match" keys="Enter" disabled={hits.of === 0} onClick={() => go(-1)}><ChevronUp size={14} /></IconButton>

@@ -7,6 +7,7 @@ import { focusPrompt } from "../../session/actions";
 import { closeFindBar, openFind, search, step } from "../../session/find";
 import { Button, IconButton } from "../../ui/Button";
 import { composing } from "../../ui/keys";
+import "../../ui/searchbar.css";
 import "./findbar.css";
 
 /** Finds in one channel's timeline, newest first: Enter goes on to earlier hits, with Shift to later ones. */
@@ -31,7 +32,7 @@ export function FindBar({ channelId }: { channelId: ChannelID }) {
     else focusPrompt();
   };
   return (
-    <div className="findbar" role="search" aria-label="Find in the timeline" onKeyDown={(e) => {
+    <div className="searchbar" role="search" aria-label="Find in the timeline" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") close();
       else if (e.key === "Enter" && e.target === field.current) void step(e.shiftKey ? -1 : 1);
@@ -40,7 +41,7 @@ export function FindBar({ channelId }: { channelId: ChannelID }) {
       e.stopPropagation();
     }}>
       <input ref={field} className="field" aria-label="Find in the timeline" placeholder="Find in the timeline" value={find.words} spellCheck={false} maxLength={300} onChange={(e) => search(e.target.value, channelId)} />
-      <span className={`tnum findbar-count ${find.phase === "error" ? "fail" : ""}`} role="status">{countWords(find)}</span>
+      <span className={`tnum searchbar-count ${find.phase === "error" ? "fail" : ""}`} role="status">{countWords(find)}</span>
       <IconButton small name="Earlier" keys="Enter" disabled={none} onClick={() => void step(1)}><ChevronUp size={14} aria-hidden /></IconButton>
       <IconButton small name="Later" keys="Shift Enter" disabled={none} onClick={() => void step(-1)}><ChevronDown size={14} aria-hidden /></IconButton>
       <Button look="small" onClick={() => openFind(find.words)}>Everywhere</Button>

@@ -19,6 +19,7 @@ import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { copyRowLink } from "../../session/rowlink";
+import { NOT_SHOWN, reveal } from "../../session/gate";
 import { openFile } from "../../session/openfile";
 import { leavingRows, leavingStore, withoutLeft } from "../../model/rewind";
 import { goBackTo } from "../../session/rewind";
@@ -88,7 +89,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   useLayoutEffect(look, [look, total]);
   useRetrySaid(t.built, run?.runId);
 
-  useReveal(items, nested.hidden, t.phase === "ready", scroller, (index, key) => {
+  const unfilter = (key: string, enter: boolean) => {
+    if (filter === "all") return toast(NOT_SHOWN);
+    onClearFilter();
+    reveal(key, enter);
+  };
+  useReveal(items, nested.hidden, t.phase === "ready", (key) => t.built.items.some((it) => it.key === key), unfilter, scroller, (index, key) => {
     pause();
     setCurrent(key);
     const row = items[index];

@@ -22,9 +22,10 @@ function isAt(it: Item, id: string): boolean {
 /**
  * Shows the card of a held call when the person goes to it, and gives it the keyboard. The
  * list draws what is in sight only, so it is told first. A card that is on no loaded page is
- * in the panel of what waits.
+ * in the panel of what waits. known: whether an item is of the timeline, though it is not among
+ * these; aside: says or changes why.
  */
-export function useReveal(items: readonly Item[], hidden: ReadonlyMap<string, readonly Item[]>, ready: boolean, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
+export function useReveal(items: readonly Item[], hidden: ReadonlyMap<string, readonly Item[]>, ready: boolean, known: (key: string) => boolean, aside: (key: string, enter: boolean) => void, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
   const wanted = useStore(stopStore, (s) => s.to === "timeline");
   useEffect(() => {
     const asked = wanted && ready ? takeStop("timeline") : "";
@@ -38,7 +39,7 @@ export function useReveal(items: readonly Item[], hidden: ReadonlyMap<string, re
     }
     const key = `g${id}`;
     const index = items.findIndex((it) => it.key === key);
-    if (index < 0) return showInPanel(id);
+    if (index < 0) return known(id) ? aside(id, id === asked) : showInPanel(id);
     show(index, key);
     focusCard(id, scroller.current);
   });
