@@ -61,31 +61,40 @@ func (s *Service) Quiet(ctx context.Context, ch core.ChannelID, stop bool) (rele
 		s.mu.Unlock()
 		s.kick(ch)
 	}
-	switch {
-	case busy == "":
-		return release, nil
-	case !stop:
-		err = core.Fail(core.CodeConflict, core.ErrConflict, "A run is under way.", "Stop it first, or wait for its end.")
-	default:
-		err = s.Cancel(ctx, busy)
-	}
-	if err != nil {
-		release()
-		return nil, err
+	if busy != nil {
+		if err := s.through(ctx, busy, stop); err != nil {
+			release()
+			return nil, err
+		}
 	}
 	return release, nil
 }
 
-func (s *Service) quieten(ch core.ChannelID) (busy core.RunID, err error) {
+// through returns when nothing of a run is under way any more. One that has ended is waited
+// for, because its files are kept after its end was told.
+func (s *Service) through(ctx context.Context, w *work, stop bool) error {
+	run, err := s.run(ctx, w.run.ID)
+	switch {
+	case err != nil:
+		return err
+	case run.State.Terminal():
+		return w.gone(ctx)
+	case stop:
+		return s.Cancel(ctx, run.ID)
+	}
+	return core.Fail(core.CodeConflict, core.ErrConflict, "A run is under way.", "Stop it first, or wait for its end.")
+}
+
+func (s *Service) quieten(ch core.ChannelID) (busy *work, err error) {
 	defer s.inOrder()() // nothing is being claimed
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quiet[ch] {
-		return "", core.Fail(core.CodeConflict, core.ErrConflict, "The channel is going back already.", "Wait a moment.")
+		return nil, core.Fail(core.CodeConflict, core.ErrConflict, "The channel is going back already.", "Wait a moment.")
 	}
-	for id, w := range s.active {
+	for _, w := range s.active {
 		if w.run.ChannelID == ch {
-			busy = id
+			busy = w
 		}
 	}
 	s.quiet[ch] = true

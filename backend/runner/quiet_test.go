@@ -30,7 +30,10 @@ func (k *kept) Before(_ context.Context, run core.Run, _ core.Channel, start cor
 	return k.why
 }
 
-func (k *kept) After(_ context.Context, run core.Run, _ core.Channel) { k.note("after %s", run.Prompt) }
+func (k *kept) After(_ context.Context, run core.Run, _ core.Channel) {
+	<-time.After(time.Second)
+	k.note("after %s", run.Prompt)
+}
 
 // TestFilesAreKeptAroundARun: before its agent starts, and before the next run begins.
 func TestFilesAreKeptAroundARun(t *testing.T) {
@@ -49,6 +52,35 @@ func TestFilesAreKeptAroundARun(t *testing.T) {
 		want := []string{"before one fresh", "agent one", "after one", "before two resumesess", "agent two", "after two"}
 		if !slices.Equal(k.said, want) {
 			t.Errorf("%q, want %q", k.said, want)
+		}
+	})
+}
+
+// TestQuietAfterAnEnd waits until the files of a run that has ended are kept, instead of
+// saying that it is under way.
+func TestQuietAfterAnEnd(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		for _, stop := range []bool{false, true} {
+			k := &kept{}
+			r, _ := newSpawnRig(t, func(p *proc) {
+				p.print(`{"type":"system","subtype":"init","session_id":"sess"}` + "\n" + goodResult)
+				p.end(0)
+			})
+			r.ports.Checkpoints = k
+			r.start()
+			id := r.prompts("c", "one")[0]
+			for r.get(id).State != core.RunDone {
+				r.pass(100 * time.Millisecond)
+			}
+			release, err := r.s.Quiet(context.Background(), "c", stop)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(k.said); n != 2 {
+				t.Errorf("stop %t: %q", stop, k.said)
+			}
+			release()
+			r.quit()
 		}
 	})
 }
