@@ -83,6 +83,23 @@ end_lanes() {
   for pid in $lanes; do wait "$pid" 2>/dev/null || true; done
 }
 
+# failures prints what each stage that failed says of it, at most 60 lines: between the
+# thousands of lines before, nobody finds them.
+failures() {
+  local s code
+  for s in $stages; do
+    [ -f "$logs/$s.result" ] || continue
+    read -r _ code <"$logs/$s.result"
+    [ "$code" != 0 ] || continue
+    step "What failed in the stage $s"
+    if grep -qaE '^(FAIL|--- FAIL|panic:|=== FAIL)|Loop: ' "$logs/$s.out"; then
+      grep -aE -A 9 '^(FAIL|--- FAIL|panic:|=== FAIL)|Loop: ' "$logs/$s.out" | grep -avE '^(ok|\?) ' | head -n 60
+    else
+      tail -n 30 "$logs/$s.out"
+    fi
+  done
+}
+
 # stage_table prints the outcome of each stage, and fails if one did not pass.
 stage_table() {
   local s seconds code all_well=0

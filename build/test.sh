@@ -166,6 +166,7 @@ finish() {
   fi
   step "Tests that passed on a later try"
   node build/unsteady.mjs "$logs" || code=1
+  failures || true
   stage_table || code=1
   if [ $code = 0 ]; then step "All passed"; else warn "Failed."; fi
   exit $code

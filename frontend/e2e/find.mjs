@@ -46,7 +46,7 @@ test("find: a hit in what a row hides opens it", async (page) => {
 test("find: a hit that the filter hides takes the filter away", async (page) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   await page.getByText("Fixed.").waitFor();
-  await page.getByRole("button", { name: "Show: Everything" }).click();
+  await page.getByRole("button", { name: "Show: Whole run" }).click();
   await page.getByRole("menuitemradio", { name: "Messages" }).click();
   await page.getByRole("button", { name: "Show: Messages" }).waitFor();
   await page.keyboard.press("Control+f");
@@ -54,7 +54,7 @@ test("find: a hit that the filter hides takes the filter away", async (page) => 
   await becomes(() => count(page).innerText(), "? of 1");
   await page.keyboard.press("Enter");
   await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
-  await page.getByRole("button", { name: "Show: Everything" }).waitFor();
+  await page.getByRole("button", { name: "Show: Whole run" }).waitFor();
 });
 
 test("find: everywhere, to a row that is on no loaded page", { scenario: "long" }, async (page) => {
