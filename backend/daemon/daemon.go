@@ -339,7 +339,8 @@ func (d *Daemon) assembleRuns() {
 		OnHost:  func(ch core.Channel) bool { return onHost(d.settings.Effective(ch), ch) },
 		Publish: d.bus.Publish, Now: time.Now,
 	})
-	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, d.provision, d.containers, supervised, d.log)
+	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, &review.Containers{
+		Provision: d.provision, Settings: runs, Running: d.containers, Policies: supervised, Log: d.log})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
 		Publish: d.bus.Publish, Now: time.Now,

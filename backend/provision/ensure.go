@@ -165,7 +165,8 @@ type Want struct {
 	Shared bool
 	Holder core.Holder // of no other container; a lease gives back all that it holds
 	// Settings are read instead of the service's, by those who need more of the
-	// same reading.
+	// same reading. Who shares a container gives those of runs, which have the key: by
+	// another key, or none, the container would not serve, and a new one take its place.
 	Settings Settings
 	// OnHost allows the run's place to be this computer itself, where the settings have
 	// that. Who wants something for what an agent started must not set it.
@@ -233,6 +234,9 @@ func (l *Lease) Release(ctx context.Context, e core.Ending) error {
 // On an error nothing of the container is left to the caller. Errors name the
 // step, and wrap what its port said.
 func (s *Service) Ensure(ctx context.Context, w Want) (*Lease, error) {
+	if w.Shared && w.Settings == nil {
+		return nil, core.Fail(core.CodeInternal, nil, "The container was not asked for, because it is not known with which key.", "")
+	}
 	v, err := s.settings(w).ForChannel(ctx, w.Channel)
 	if err != nil {
 		return nil, fmt.Errorf("resolve container: %w", err)

@@ -348,10 +348,20 @@ func TestReplacedFolder(t *testing.T) {
 	}
 }
 
+// TestSharedWithWhoseKey: by another key a shared container would not serve, and one that
+// works would be replaced.
+func TestSharedWithWhoseKey(t *testing.T) {
+	_, s, want := newWorld()
+	want.Shared, want.Settings = true, nil
+	if l, err := s.Ensure(t.Context(), want); err == nil || !strings.Contains(err.Error(), "with which key") {
+		t.Errorf("%v, %v", l, err)
+	}
+}
+
 // TestKept: the person hears of a container that goes on with settings of before.
 func TestKept(t *testing.T) {
 	w, s, want := newWorld()
-	want.Shared, w.values.Container.Scope.Value = true, sandbox.ScopeSession
+	want.Shared, want.Settings, w.values.Container.Scope.Value = true, w, sandbox.ScopeSession
 	l, err := s.Ensure(t.Context(), want)
 	if err != nil || l.Kept() != "" || !l.Fresh || l.Spec.Scope != "session:c1" {
 		t.Fatalf("%v, %+v", err, l)
@@ -401,7 +411,7 @@ func TestSuffixesDiffer(t *testing.T) {
 func TestEnsureSaysThatAContainerIsSetUp(t *testing.T) {
 	w, s, want := newWorld()
 	w.values.Container.Setup.Value, w.values.Container.Scope.Value = "true", sandbox.ScopeSession
-	want.Shared = true
+	want.Shared, want.Settings = true, w
 	said := false
 	want.Ready = func(r Resolved) error {
 		said = strings.Contains(strings.Join(r.Why.Notices, " "), "its setupCommand runs as root, for 15 minutes at most")

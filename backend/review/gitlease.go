@@ -41,6 +41,7 @@ type Policies interface {
 // Each is held for some seconds, so that not every click starts one. Run gives them back.
 type Containers struct {
 	Provision Provision
+	Settings  provision.Settings // those of runs, with whose containers git shares
 	Running   Running
 	Policies  Policies
 	Log       *slog.Logger
@@ -120,7 +121,7 @@ func (c *Containers) ensure(ctx context.Context, ch core.Channel) (at place, err
 	if err != nil {
 		return at, fmt.Errorf("find the channel's containers: %w", err)
 	}
-	want := provision.Want{Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true}
+	want := provision.Want{Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true, Settings: c.Settings}
 	for _, one := range c.Running.InScopes(scopes...) {
 		if one.Status == core.ContainerRunning && one.Type != core.TypeChrome && want.Type != core.TypeAgent {
 			want.Type, want.Shared, want.Begun = one.Type, true, true

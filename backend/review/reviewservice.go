@@ -44,10 +44,9 @@ type Service struct {
 // New returns a Service, which does nothing by itself.
 func New(o Options) *Service { return &Service{o: o} }
 
-// Open is New with git in containers, and with what is kept in a folder.
-func Open(dir string, channels Channels, p Provision, running Running, policies Policies, log *slog.Logger) *Service {
-	git := &Containers{Provision: p, Running: running, Policies: policies, Log: log}
-	s := New(Options{Channels: channels, Git: git, Keeper: Files{Dir: dir, Now: time.Now}, Log: log})
+// Open is New with git in these containers, and with what is kept in a folder.
+func Open(dir string, channels Channels, git *Containers) *Service {
+	s := New(Options{Channels: channels, Git: git, Keeper: Files{Dir: dir, Now: time.Now}, Log: git.Log})
 	s.containers = git
 	return s
 }
