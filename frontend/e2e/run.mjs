@@ -30,6 +30,7 @@ import "./prompt-files.mjs";
 import "./mention.mjs";
 import "./composer.mjs";
 import "./axe.mjs";
+import "./bad-input.mjs";
 import "./footage.mjs";
 import "./rewind.mjs";
 import "./browser-pane.mjs";

@@ -28,3 +28,28 @@ export function splitBlocks(text: string): string[] {
 function startsBlock(line: string): boolean {
   return /^[^\s\-+*>|\d]/.test(line) || line.startsWith("**");
 }
+
+/** Characters of one text that are drawn at once. A text of 5 MB drawn whole stood still for minutes, measured. */
+export const DRAWN_AT_ONCE = 50_000;
+/** Characters of one text that are drawn at all; what is longer can be copied. */
+export const DRAWN_AT_MOST = 800_000;
+
+const isHalf = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** The beginning of a text, of at most so many characters. It ends with a line where one ends in its second half. */
+export function beginning(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const blank = text.lastIndexOf("\n\n", most);
+  const line = blank > most / 2 ? blank : text.lastIndexOf("\n", most);
+  if (line > most / 2) return text.slice(0, line);
+  return text.slice(0, isHalf(text.charCodeAt(most)) ? most - 1 : most);
+}
+
+/** The end of a text that is still written, of at most so many characters. */
+export function latest(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const from = text.length - most;
+  const line = text.indexOf("\n", from);
+  if (line >= 0 && line < from + most / 2) return text.slice(line + 1);
+  return text.slice(isHalf(text.charCodeAt(from)) ? from + 1 : from);
+}

@@ -2,7 +2,7 @@
 import type { Api } from "../api/calls";
 import { makeApi } from "../api/calls";
 import { DENIED, OFFLINE, toFailure } from "../api/failure";
-import type { LoopEvent, Run, RunID } from "../api/types";
+import type { LoopEvent, Run, RunID, TimelinePage } from "../api/types";
 import { applyEvents, fromSnapshot, hasGap } from "../model/frame";
 import { placedAs } from "../model/onhost";
 import * as outbox from "../model/outbox";
@@ -16,7 +16,7 @@ import type { Bridge } from "../shell/bridge";
 import { saveChoice, send } from "../shell/memory";
 
 const PAGE = 300; // events in one page of a timeline
-const FAR_PAGE = 3000; // on the way to a certain one
+const FAR_PAGE = 1000; // on the way to a certain one
 const HIDDEN_MS = 100;
 const RESYNC_MS = 300; // ms; one load repairs several gaps in a row
 
@@ -168,16 +168,27 @@ export function startSession(bridge: Bridge) {
 
   /** Loads a timeline as far back as an event. False: that could not be loaded. */
   async function reach(id: string, event: number): Promise<boolean> {
-    if (timelineOf(timelinesStore.getState(), id).phase !== "ready") await load(id);
-    for (;;) {
-      const t = timelineOf(timelinesStore.getState(), id);
-      const first = t.events[0]?.id ?? 0;
-      if (t.seen.has(event) || first <= event) return t.phase === "ready";
-      if (!t.hasMore) return false;
-      if (t.loadingOlder) await new Promise((r) => setTimeout(r, 50));
-      else await loadOlder(id, FAR_PAGE);
-      if (timelineOf(timelinesStore.getState(), id).olderFailure) return false;
+    const now = () => timelineOf(timelinesStore.getState(), id);
+    if (now().phase !== "ready") await load(id);
+    while (now().loadingOlder) await new Promise((r) => setTimeout(r, 50));
+    let first = now().events[0]?.id ?? 0;
+    if (now().seen.has(event) || first <= event) return now().phase === "ready";
+    if (!now().hasMore) return false;
+    setTimeline(id, (x) => ({ ...x, loadingOlder: true, olderFailure: null }));
+    const events: LoopEvent[] = []; // put before the others at once: each time, all rows are made anew
+    try {
+      let page: TimelinePage;
+      do {
+        page = await api.channels.timeline(id, first, FAR_PAGE);
+        events.unshift(...(page.events ?? []));
+        first = events[0]?.id ?? 0;
+      } while (page.has_more && page.events?.length && first > event);
+      setTimeline(id, (x) => olderLoaded(x, { ...page, events }));
+    } catch (err) {
+      setTimeline(id, (x) => ({ ...x, loadingOlder: false, olderFailure: toFailure(err) }));
+      return false;
     }
+    return (now().events[0]?.id ?? Infinity) <= event;
   }
 
   function setLetters(letters: outbox.Outbox) {

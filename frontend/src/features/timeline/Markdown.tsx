@@ -1,11 +1,12 @@
 import type { ComponentProps, ReactNode } from "react";
-import { isValidElement, memo, useMemo } from "react";
+import { isValidElement, memo, useMemo, useState } from "react";
 import ReactMarkdown from "react-markdown";
 import type { Components } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { fileParts } from "../../model/fileplace";
-import { splitBlocks } from "../../model/blocks";
+import { beginning, DRAWN_AT_MOST, DRAWN_AT_ONCE, latest, splitBlocks } from "../../model/blocks";
+import { byteSize } from "../../model/byteSize";
 import { parseRunLink } from "../../model/playback/runlink";
 import { prose, visible } from "../../model/text";
 import { openLink } from "../../session/actions";
@@ -119,13 +120,29 @@ const Block = memo(function Block({ text }: { text: string }) {
   );
 });
 
+/**
+ * Agent text as Markdown. A long one is drawn in part: its end while it is written, else its
+ * beginning, with a button for more.
+ */
 export const Markdown = memo(function Markdown({ text, live }: { text: string; live: boolean }) {
-  const blocks = useMemo(() => splitBlocks(text), [text]);
+  const [most, setMost] = useState(DRAWN_AT_ONCE);
+  const part = live ? latest(text, DRAWN_AT_ONCE) : beginning(text, most);
+  const blocks = useMemo(() => splitBlocks(part), [part]);
+  const rest = text.length - part.length;
   return (
     <div className={`md ${live ? "live" : ""}`}>
+      {rest > 0 && live && <p className="muted">{byteSize(rest)} before this are shown once the message is complete.</p>}
       {blocks.map((b, i) => (
         <Block key={i} text={b} />
       ))}
+      {rest > 0 && !live && (
+        <p className="muted">
+          {byteSize(rest)} more.{" "}
+          {most < DRAWN_AT_MOST
+            ? <button type="button" className="link" onClick={() => setMost(most * 4)}>Show {rest > most * 3 ? `the next ${byteSize(most * 3)}` : "all"}</button>
+            : "That is too much to be drawn; copy the message to read it elsewhere."}
+        </p>
+      )}
     </div>
   );
 });
