@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help run test soak gen lint race bench fuzz image guest build check clean
+.PHONY: help run test soak day gen lint race bench fuzz image guest build check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,9 @@ test: ## Everything CI runs (STAGES="unit page" for some of it)
 
 soak: ## The long tests in full, of which "make test" does a tenth (TIMES=3 for three rounds)
 	@build/soak.sh $(TIMES)
+
+day: ## A working day in the real window, in pictures (build/cache/day); checked as it goes
+	@build/day.sh
 
 gen: ## Regenerate generated code and fail if the result differs from the commit
 	@build/gen.sh
