@@ -1,4 +1,5 @@
 // What is too much, too large or the other way round: the page stays usable and says what is left out.
+import { clean } from "./clean.mjs";
 import { equal, ok, test } from "./harness.mjs";
 import { long } from "./mock/history.mjs";
 
@@ -40,3 +41,46 @@ test("bad input: a message of 5 MB, one in lines and one in a single line", { op
   await page.getByText("That was everything.").waitFor();
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the window");
 });
+
+test("bad input: text from right to left begins at the right, and what is around it does not turn", { open: after((mock, ch) => {
+  const say = (id, content, is_bot) => mock.world.emit("message.created", ch.channel_id, "r-rtl", { msg_id: id, content, is_bot });
+  say("p", "لماذا يفشل الاختبار؟", false);
+  say("a", "الاختبار ينتظر 50 مللي ثانية فقط.\n\n- الملف `internal/auth/login_test.go:64`\n- السبب: سباق\n\nThe fix is a signal.", true);
+}) }, async (page) => {
+  await page.getByRole("treeitem", { name: "large" }).click();
+  await page.getByText("The fix is a signal.").waitFor();
+  // Where the first letter of a text stands in its line, as a part of the line's width.
+  const side = (text) => page.getByText(text).evaluate((el) => {
+    const range = document.createRange();
+    const node = document.createTreeWalker(el, NodeFilter.SHOW_TEXT).nextNode();
+    range.setStart(node, 0);
+    range.setEnd(node, 1);
+    const [letter, line] = [range.getBoundingClientRect(), el.getBoundingClientRect()];
+    return (letter.left + letter.width / 2 - line.left) / line.width > 0.5 ? "right" : "left";
+  });
+  equal(await side("لماذا يفشل"), "right", "a prompt");
+  equal(await side("الاختبار ينتظر"), "right", "an answer");
+  equal(await side("The fix is a signal."), "left", "a paragraph after it");
+  await prompt(page).fill("شكرا");
+  equal(await prompt(page).evaluate((el) => el.matches(":dir(rtl)")), true, "the prompt box");
+});
+
+// A window of 1280 by 800 at each zoom has so many of the page's own pixels.
+for (const zoom of [0.5, 2, 3]) {
+  test(`bad input: at a zoom of ${zoom * 100} % nothing is wider than the window`, { size: [Math.round(1280 / zoom), Math.round(800 / zoom)] }, async (page) => {
+    const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    ok(await fits(), "the first page");
+    await page.keyboard.press("Control+Shift+p");
+    await page.getByPlaceholder("Go to channel, file or command").fill("api-server");
+    await page.keyboard.press("Enter");
+    await page.getByText("Fixed.").first().waitFor();
+    ok(await fits(), "a timeline");
+    await prompt(page).fill("still here");
+    const seen = await prompt(page).evaluate((el) => { const r = el.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.width > 100; });
+    ok(seen, "the prompt box is in sight");
+    await page.keyboard.press("Control+,");
+    await page.getByRole("dialog", { name: "Settings" }).waitFor();
+    ok(await fits(), "the settings");
+    await clean(page, `at ${zoom * 100} %`);
+  });
+}

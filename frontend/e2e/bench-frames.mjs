@@ -14,6 +14,12 @@ async function frames(seconds) {
   const box = document.querySelector("[data-prompt]");
   const between = [], letters = [];
   const next = () => new Promise((r) => requestAnimationFrame(r));
+  const painted = () => new Promise((r) => {
+    const c = new MessageChannel();
+    c.port1.addEventListener("message", () => { c.port1.close(); r(); });
+    c.port1.start();
+    c.port2.postMessage(0);
+  });
   let last = await next();
   const end = last + seconds * 1000;
   while (last < end) {
@@ -25,7 +31,7 @@ async function frames(seconds) {
       box.focus();
       document.execCommand("insertText", false, "x");
       await next();
-      await new Promise((r) => { const c = new MessageChannel(); c.port1.onmessage = () => { c.port1.close(); r(); }; c.port2.postMessage(0); });
+      await painted();
       letters.push(performance.now() - from);
       last = await next();
     }

@@ -163,7 +163,7 @@ function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
     name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false, cut: u.cut === true,
   });
   if (parentId) agentCalled(b, runId, parentId, text(u.tool_name), u.input);
-  heldBy(b, text(u.tool_use_id));
+  heldBy(b, text(u.tool_use_id), runId);
 }
 
 function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {

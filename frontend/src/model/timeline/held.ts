@@ -21,7 +21,7 @@ export function held(b: Built, ev: LoopEvent, data: unknown) {
     if (approval.state === "waiting" && old.approval.state !== "waiting") return;
     b.items[i] = { ...old, approval };
     // What the agent says takes longer than what its program does: the call may be known only now.
-    if (!old.approval.tool_use_id && approval.tool_use_id) heldBy(b, approval.tool_use_id);
+    if (!old.approval.tool_use_id && approval.tool_use_id) heldBy(b, approval.tool_use_id, old.runId);
     return;
   }
   if (ev.type === "gate.changed") return; // its question is on an older page
@@ -34,11 +34,19 @@ export function held(b: Built, ev: LoopEvent, data: unknown) {
 
 const of = (it: Item, use: string) => it.kind === "gate" && it.approval.tool_use_id === use;
 
-/** Moves the held calls of a tool call below it, where they came first. */
-export function heldBy(b: Built, use: string) {
-  const tool = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === use);
-  const first = b.items.findIndex((it) => of(it, use));
-  if (!use || first < 0 || tool < 0) return;
+/**
+ * Moves the held calls of a tool call below it, where they came first. The search ends at the
+ * prompt of the run, because each call makes it and a timeline may be long.
+ */
+export function heldBy(b: Built, use: string, runId: string) {
+  let first = b.items.length - 1;
+  for (; first >= 0; first--) {
+    const it = b.items[first];
+    if (!it || of(it, use)) break;
+    if (it.kind === "prompt" && it.runId === runId) return;
+  }
+  const tool = first < 0 || !use ? -1 : b.items.findLastIndex((it) => it.kind === "tool" && it.useId === use);
+  if (tool < 0) return;
   const rows = b.items.filter((it) => of(it, use));
   const rest = b.items.filter((it) => !of(it, use));
   rest.splice(rest.indexOf(b.items[tool] as Item) + 1, 0, ...rows);

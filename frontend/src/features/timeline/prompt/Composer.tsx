@@ -158,6 +158,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           <textarea
             ref={box}
             data-prompt
+            dir="auto"
             rows={1}
             className={mirrored ? "prompt-mirrored" : undefined}
             value={text}

@@ -16,7 +16,7 @@ export function Mirror({ parts, typedAt, box }: Props) {
     return () => el.removeEventListener("scroll", follow);
   }, [box, parts]);
   return (
-    <div className="prompt-mirror" aria-hidden ref={layer}>
+    <div className="prompt-mirror" dir="auto" aria-hidden ref={layer}>
       {parts.map((p) => (p.mention ? <mark key={p.from} className={p.from === typedAt ? "prompt-typed" : undefined}>{p.text}</mark> : <span key={p.from}>{p.text}</span>))}
       {"\u200b"}
     </div>
