@@ -108,7 +108,7 @@ export function ModelAccess() {
               {KINDS[s.kind]?.name ?? visible(s.kind)}: {s.failure ? visible(s.failure.cause) : (PLACES[s.where ?? ""] ?? "kept")}
               {s.in_use && <span className="keys-used state done">in use</span>}
             </span>
-            {s.set && <Button look="small" disabled={busy !== ""} aria-label={`Try the ${KINDS[s.kind]?.name ?? "key"}`} onClick={() => void again(s.kind)}>{s.trial ? "Try again" : "Try it"}</Button>}
+            {s.set && <Button look="small" disabled={busy !== ""} aria-label={`${s.trial ? "Try again" : "Try it"}: ${KINDS[s.kind]?.name ?? "key"}`} onClick={() => void again(s.kind)}>{s.trial ? "Try again" : "Try it"}</Button>}
             {s.where === "config" && (
               <Button look="small" disabled={busy !== ""} onClick={() => void work("working", () => session().api.system.adoptCredentials())}>Move out of config.json</Button>
             )}

@@ -109,7 +109,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
               <Tabs.Trigger key={to} value={to} className="settings-item">
                 <I size={14} aria-hidden />
                 <span className="grow ellipsis">{name}</span>
-                {n > 0 && <span className="settings-count" title={searching ? `${n} found` : `${n} not saved`}>{n}</span>}
+                {n > 0 && <span className="settings-count" title={searching ? `${n} found` : `${n} not saved`}>{n}<span className="sr-only">{searching ? " found" : " not saved"}</span></span>}
               </Tabs.Trigger>
             );
           })}
