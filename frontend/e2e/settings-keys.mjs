@@ -26,6 +26,14 @@ test("keys: tried when they are saved: refused, kept anyway, stopped, out of rea
   await page.getByText("It does not work.").waitFor();
   await page.getByText("The key is not saved.").waitFor();
   equal([await box.inputValue(), mock.settings.keys], ["sk-ant-api03-wrong", {}], "a refused key");
+  await page.getByRole("searchbox").fill("memory"); // what is typed outlives the part, and the dialog
+  await page.getByRole("textbox", { name: "Memory limit" }).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await settings(page);
+  await becomes(() => box.inputValue(), "sk-ant-api03-wrong", "a key that was not saved");
+  await focused(page, "#credential");
+  await page.keyboard.press("Enter");
+  await page.getByText("The key is not saved.").waitFor();
   await clean(page, "a refused key", { within: DIALOG, looks: CONTRAST });
   await page.getByRole("button", { name: "Keep it anyway" }).click();
   await becomes(() => box.inputValue(), "", "the field");

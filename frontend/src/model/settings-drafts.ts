@@ -16,6 +16,9 @@ type Drafts = { fields: Record<string, FieldDraft>; raw: Record<string, RawDraft
 
 export const settingsDraftsStore = createStore<Drafts>(() => ({ fields: {}, raw: {} }));
 
+/** A key that is typed and not saved, by its kind. It is nowhere but in this page. */
+export const typedKeysStore = createStore<Record<string, string>>(() => ({}));
+
 /** The place of a file. The global one is the same for every channel. */
 export const draftPlace = (scope: Scope, channel: ChannelID) => (scope === "global" ? "global" : `${scope}/${channel}`);
 

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { ConfigStatus, CredentialKind, CredentialStatus, Failure, KeyTrial } from "../../api/types";
+import { typedKeysStore } from "../../model/settings-drafts";
 import { doctorStore, frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
@@ -21,7 +22,7 @@ const CHECK_AGAIN = { phase: "none" } as const;
 export function ModelAccess() {
   const config = useStore(frameStore, (f) => f.config);
   const [kind, setKind] = useState<CredentialKind>(config?.credential_kind === "claude_code_oauth_token" ? "claude_code_oauth_token" : "anthropic_api_key");
-  const [value, setValue] = useState("");
+  const value = useStore(typedKeysStore, (all) => all[kind] ?? "");
   const [busy, setBusy] = useState<"" | "trying" | "working">("");
   const [failure, setFailure] = useState<Failure | null>(null);
   const [trial, setTrial] = useState<{ of: KeyTrial; stored: boolean } | null>(null);
@@ -53,7 +54,7 @@ export function ModelAccess() {
     const saved = await session().api.system.saveCredential(kind, value.trim(), anyway);
     setTrial({ of: saved.trial, stored: saved.stored });
     if (!saved.stored) return null; // the text stays
-    setValue("");
+    typedKeysStore.setState({ [kind]: "" });
     return saved.config;
   });
   const again = (of: CredentialKind) => work("trying", async () => {
@@ -84,7 +85,7 @@ export function ModelAccess() {
         </div>
         <label className="sr-only" htmlFor="credential">{k.name}</label>
         <div className="key-row">
-          <input ref={field} id="credential" data-first className="field mono" type="password" autoComplete="off" spellCheck={false} placeholder={`${k.start}…`} value={value} aria-describedby="credential-hint" onChange={(e) => { setValue(e.target.value); setTrial(null); }} />
+          <input ref={field} id="credential" data-first className="field mono" type="password" autoComplete="off" spellCheck={false} placeholder={`${k.start}…`} value={value} aria-describedby="credential-hint" onChange={(e) => { typedKeysStore.setState({ [kind]: e.target.value }); setTrial(null); }} />
           {busy === "trying" ? <Button onClick={stop}>Stop</Button> : <Button look="primary" type="submit" disabled={busy !== "" || !value.trim()}>Save key</Button>}
         </div>
         <p className="hint" id="credential-hint">{odd ? `This does not begin with ${k.start}; it is tried as it is.` : k.hint}</p>

@@ -45,7 +45,9 @@ export function RawPanel({ editing }: { editing: Editing }) {
   };
   const save = () => {
     if (!draft) return;
-    session().api.settings.setRaw(scope, channel, draft.text, draft.base.sha256).then(
+    // A file whose text is the same by now differs in a hidden key alone, which stays as it is.
+    const base = raw && raw.text === draft.base.text ? raw : draft.base;
+    session().api.settings.setRaw(scope, channel, draft.text, base.sha256).then(
       (v) => {
         if (settingsDraftsStore.getState().raw[place]?.text === draft.text) setRawDraft(place, null);
         onChange(v);
