@@ -3,7 +3,7 @@ package signintest
 
 import (
 	"bufio"
-	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -42,26 +42,28 @@ func Use(t *testing.T, how string) (program string) {
 
 func pretend(how string) {
 	if os.Getenv("CLAUDE_CONFIG_DIR") == "" || os.Getenv("ANTHROPIC_API_KEY") != "" {
-		fmt.Print("\x1b[31mError: the environment is not its own\x1b[0m\r\n")
+		say("\x1b[31mError: the environment is not its own\x1b[0m\r\n")
 		return
 	}
-	fmt.Print("\x1b[1mThis\x1b[7Gwill guide you through\x1b[30Glong-lived auth token setup.\x1b[22m\r\n\r\n· Opening\x1b[12Gbrowser\r\n")
-	fmt.Print("\r\x1b[1AUse the URL below to sign in\r\n\r\n\x1b]8;id=x;" + URL + "\x07\x1b[38;5;246m" + URL + "\x1b[39m\x1b]8;;\x07\r\n")
+	say("\x1b[1mThis\x1b[7Gwill guide you through\x1b[30Glong-lived auth token setup.\x1b[22m\r\n\r\n· Opening\x1b[12Gbrowser\r\n")
+	say("\r\x1b[1AUse the URL below to sign in\r\n\r\n\x1b]8;id=x;" + URL + "\x07\x1b[38;5;246m" + URL + "\x1b[39m\x1b]8;;\x07\r\n")
 	switch how {
 	case "ends":
-		fmt.Print("Your account is on hold.\r\n")
+		say("Your account is on hold.\r\n")
 		return
 	case "waits":
 		select {}
 	case "asks":
-		fmt.Print("\r\n\x1b[2GPaste\x1b[8Gcode\x1b[13Ghere if prompted\r\n> ")
+		say("\r\n\x1b[2GPaste\x1b[8Gcode\x1b[13Ghere if prompted\r\n> ")
 		code, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 		if strings.TrimSpace(code) != Code {
-			fmt.Print("\r\n\x1b[38;5;211m✘\x1b[39m \x1b[38;5;211mOAuth error: Invalid code. " +
+			say("\r\n\x1b[38;5;211m✘\x1b[39m \x1b[38;5;211mOAuth error: Invalid code. " +
 				"Please make sure the full code was copied\x1b[39m\r\n Press Enter to retry\r\n")
 			select {}
 		}
 	}
-	fmt.Print("\x1b[2J\x1b[H✓ Long-lived authentication token created\r\n\r\nYour OAuth token (valid for 1 year):\r\n\r\n" +
+	say("\x1b[2J\x1b[H✓ Long-lived authentication token created\r\n\r\nYour OAuth token (valid for 1 year):\r\n\r\n" +
 		"\x1b[33m" + Token + "\x1b[39m\r\n")
 }
+
+func say(text string) { _, _ = io.WriteString(os.Stdout, text) } // whoever reads it may be gone

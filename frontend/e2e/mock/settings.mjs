@@ -8,6 +8,7 @@ const FIELDS = [
   { name: "anthropic_api_key", group: "access", title: "Anthropic API key", words: "key sign in login credential", kind: "text", default: null, doc: "Key of the Anthropic API.", merge: "override", project: "trust", secret: true },
   { name: "anthropic_base_url", group: "access", title: "Address of the model", words: "endpoint url server gateway", kind: "text", default: null, doc: "Where the Messages API is.", merge: "override", project: "trust" },
   { name: "claude_model", group: "agents", title: "Model", words: "opus sonnet haiku which cost price", kind: "text", default: null, doc: "Model; empty leaves the choice to the CLI.", merge: "override", project: "free" },
+  { name: "claude_setup", group: "agents", title: "Your Claude set-up", words: "skills hooks dotfiles own", kind: "text", default: null, doc: "Your own Claude Code set-up.", one_of: ["", "none", "read"], merge: "override", project: "tighten" },
   { name: "container_memory_mb", group: "containers", title: "Memory limit", words: "ram oom limits", kind: "integer", default: 2048, doc: "Memory limit of a container.", unit: "MiB", min: "256", merge: "override", project: "tighten" },
   { name: "mounts", group: "files", title: "Mounts", words: "volumes binds folders", kind: "list", default: null, doc: "host:container[:mode] strings.", merge: "by target", project: "trust" },
   { name: "envs", group: "files", title: "Environment variables", words: "env export", kind: "object", default: null, doc: "Environment variables of containers.", merge: "by key", project: "trust" },
