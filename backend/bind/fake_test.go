@@ -209,14 +209,30 @@ type fakeKeys struct {
 	bind.CredentialService
 }
 
-func (f fakeKeys) Set(_ context.Context, kind string, secret core.Secret) error {
+func (f fakeKeys) Save(_ context.Context, kind string, secret core.Secret, _ bool) (bind.SavedCredential, error) {
 	if f.setErr != nil {
-		return f.setErr
+		return bind.SavedCredential{}, f.setErr
 	}
 	f.set = map[string]any{kind: secret.Reveal()}
 	f.config.HasCredentials = true
-	return nil
+	return bind.SavedCredential{Stored: true}, nil
 }
+
+func (f fakeKeys) Try(_ context.Context, kind string) (bind.KeyTrial, error) {
+	return bind.KeyTrial{State: bind.KeyAccepted}, f.ask("try " + kind)
+}
+
+func (f fakeKeys) StopTrial() { _ = f.ask("stop") }
+
+// fakeSignIn notes the calls of a sign-in.
+type fakeSignIn struct{ *fake }
+
+func (f fakeSignIn) Begin() (bind.SignInState, error) { return f.State(), f.ask("begin") }
+func (f fakeSignIn) State() bind.SignInState          { return bind.SignInState{Step: bind.SignInNone} }
+func (f fakeSignIn) Code(code string) (bind.SignInState, error) {
+	return f.State(), f.ask("code " + code)
+}
+func (f fakeSignIn) End(context.Context) error { return f.ask("end") }
 
 func (f fakeKeys) Clear(_ context.Context, kind string) error {
 	_ = f.ask("clear " + kind)
@@ -241,7 +257,7 @@ func newSystem(f *fake) *bind.System {
 	return &bind.System{
 		Log: slog.New(slog.DiscardHandler),
 		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f}, Browsers: fakeImage{fake: f},
-		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Gate: fakeGate{fake: f}, Timelines: fakeStore{fake: f}, Version: "v1",
+		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, SignIn: fakeSignIn{f}, Doctors: fakeDoctor{}, Gate: fakeGate{fake: f}, Timelines: fakeStore{fake: f}, Version: "v1",
 		Seq: func() uint64 { _ = f.ask("seq"); return 7 },
 	}
 }

@@ -24,7 +24,9 @@ type SettingsService interface {
 	Schema() json.RawMessage
 	ClaudeSetup() (ClaudeSetupView, error)
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
+	Change(ctx context.Context, scope string, ch core.ChannelID, field string, value, was any) error
 	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
+	Check(ctx context.Context, scope string, ch core.ChannelID, text string) ([]core.SettingsProblem, error)
 	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
 	Approve(ctx context.Context, ch core.ChannelID, path, sum string) error
 	Revoke(ctx context.Context, ch core.ChannelID, path string) error
@@ -37,16 +39,26 @@ type SettingsView struct {
 	Path         string                 `json:"path"`                    // of the global file
 	ProjectPath  string                 `json:"project_path,omitempty"`  // of the project's, there or not
 	WorktreePath string                 `json:"worktree_path,omitempty"` // of the worktree's, there or not
-	Fields       []SettingsField        `json:"fields"`
+	Groups       []SettingsGroup        `json:"groups"`
+	Fields       []SettingsField        `json:"fields"` // in the order of their groups
 	Problems     []core.SettingsProblem `json:"problems"`
 	Pending      []core.SettingsPending `json:"pending"`
 	Approved     []string               `json:"approved"` // paths of project files that are trusted as they are
+}
+
+// SettingsGroup is a part of the settings as a person looks for it.
+type SettingsGroup struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // SettingsField is one field that holds a value; parts of nested objects are
 // joined by a dot.
 type SettingsField struct {
 	Name    string              `json:"name"`
+	Title   string              `json:"title"` // what a person calls it
+	Words   string              `json:"words"` // further words by which a person looks for it
+	Group   string              `json:"group"`
 	Kind    string              `json:"kind"`    // text, integer, number, boolean, list, object
 	Value   any                 `json:"value"`   // in force; credentials are hidden
 	Default json.RawMessage     `json:"default"` // null when there is none
@@ -115,6 +127,7 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 	if err != nil {
 		return v, err
 	}
+	v.Groups = orEmpty(v.Groups)
 	v.Fields, v.Problems, v.Pending, v.Approved = orEmpty(v.Fields), orEmpty(v.Problems), orEmpty(v.Pending), orEmpty(v.Approved)
 	for i := range v.Fields {
 		v.Fields[i].Layers = orEmpty(v.Fields[i].Layers)
@@ -126,6 +139,19 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 // (envs.NAME) into the scope's file, and keeps the rest of it, comments included.
 func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView, error) {
 	return s.after(s.Service.Set(s.Ctx, scope, core.ChannelID(channelID), field, value), channelID)
+}
+
+// Change is Set for a person who saw the value that the scope's file had: was, or null where it
+// had none. A file that says something else by now is a conflict, and stays as it is. A value of
+// null removes the field.
+func (s *Settings) Change(scope, channelID, field string, value, was any) (SettingsView, error) {
+	return s.after(s.Service.Change(s.Ctx, scope, core.ChannelID(channelID), field, value, was), channelID)
+}
+
+// Check reads a text as the scope's file would be read, and changes nothing: the problems have
+// their lines and columns.
+func (s *Settings) Check(scope, channelID, text string) ([]core.SettingsProblem, error) {
+	return listed(s.Service.Check(s.Ctx, scope, core.ChannelID(channelID), text))
 }
 
 // Unset removes a field from the scope's file.

@@ -30,6 +30,14 @@ func (f *fakeSettings) Set(_ context.Context, scope string, ch core.ChannelID, f
 	return f.ask("set", scope, string(ch), field)
 }
 
+func (f *fakeSettings) Change(_ context.Context, scope string, ch core.ChannelID, field string, _, _ any) error {
+	return f.ask("change", scope, string(ch), field)
+}
+
+func (f *fakeSettings) Check(_ context.Context, scope string, ch core.ChannelID, text string) ([]core.SettingsProblem, error) {
+	return nil, f.ask("check", scope, string(ch), text)
+}
+
 func (f *fakeSettings) Unset(_ context.Context, scope string, ch core.ChannelID, field string) error {
 	return f.ask("unset", scope, string(ch), field)
 }
@@ -77,6 +85,8 @@ func TestSettingsCalls(t *testing.T) {
 	}{
 		{"view|c1", func() (any, error) { return s.Get("c1") }},
 		{"set|project|c1|theme view|c1", func() (any, error) { return s.Set("project", "c1", "theme", 1) }},
+		{"change|project|c1|theme view|c1", func() (any, error) { return s.Change("project", "c1", "theme", 1, nil) }},
+		{"check|worktree|c1|{}", func() (any, error) { return s.Check("worktree", "c1", "{}") }},
 		{"unset|global||theme view|", func() (any, error) { return s.Unset("global", "", "theme") }},
 		{"setraw|global||{}|ab view|", func() (any, error) { return s.SetRaw("global", "", "{}", "ab") }},
 		{"approve|c1|/p|ab view|c1", func() (any, error) { return s.Approve("c1", "/p", "ab") }},

@@ -21,6 +21,7 @@ type System struct {
 	Browsers   ImageService      `json:"-"` // of the image that browsers run in
 	Config     ConfigService     `json:"-"`
 	Keys       CredentialService `json:"-"`
+	SignIn     SignInService     `json:"-"`
 	Explainer  Explainer         `json:"-"`
 	Doctors    DoctorService     `json:"-"`
 	Gate       GateService       `json:"-"`

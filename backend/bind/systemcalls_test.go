@@ -72,27 +72,46 @@ func TestSystemListsAreNeverNull(t *testing.T) {
 	}
 }
 
-func TestSetCredential(t *testing.T) {
+func TestSaveCredential(t *testing.T) {
 	const key = "sk-ant-canary"
 	for _, kind := range []bind.CredentialKind{bind.CredentialAPIKey, bind.CredentialToken} {
 		f := &fake{}
-		st, err := newSystem(f).SetCredential(kind, key)
-		if err != nil || f.set[string(kind)] != key || len(f.set) != 1 || !st.HasCredentials {
+		st, err := newSystem(f).SaveCredential(kind, key, false)
+		if err != nil || f.set[string(kind)] != key || len(f.set) != 1 || !st.Config.HasCredentials || !st.Stored {
 			t.Errorf("%s: %v, %+v, %v", kind, f.set, st, err)
 		}
 	}
 	// The call sets credentials only and must not become a way to other settings.
 	for _, kind := range []bind.CredentialKind{"", "theme", "mounts", "anthropic_base_url", "ANTHROPIC_API_KEY", "anthropic_api_key "} {
 		f := &fake{}
-		_, err := newSystem(f).SetCredential(kind, key)
+		_, err := newSystem(f).SaveCredential(kind, key, false)
 		wantCode(t, err, core.CodeInvalid)
 		if f.set != nil || strings.Contains(err.Error(), key) {
 			t.Errorf("%q: set %v, %v", kind, f.set, err)
 		}
 	}
 	want := core.Fail(core.CodeConfig, nil, "The settings file cannot be written.", "Check it.")
-	if st, err := newSystem(&fake{setErr: want, config: bind.ConfigStatus{Path: "/p"}}).SetCredential("anthropic_api_key", key); !errors.Is(err, want) || st.Path != "" {
+	if st, err := newSystem(&fake{setErr: want, config: bind.ConfigStatus{Path: "/p"}}).SaveCredential("anthropic_api_key", key, false); !errors.Is(err, want) || st.Config.Path != "" {
 		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+func TestTrialsAndSignIns(t *testing.T) {
+	f := &fake{}
+	s := newSystem(f)
+	if st, err := s.TryCredential(bind.CredentialToken); err != nil || st.State != bind.KeyAccepted {
+		t.Errorf("%+v, %v", st, err)
+	}
+	_, err := s.TryCredential("theme")
+	wantCode(t, err, core.CodeInvalid)
+	s.StopCredentialTrial()
+	_, berr := s.BeginSignIn()
+	_, cerr := s.GiveSignInCode("a#b")
+	if err := errors.Join(berr, cerr, s.EndSignIn()); err != nil || s.SignInNow().Step != bind.SignInNone {
+		t.Errorf("%+v, %v", s.SignInNow(), err)
+	}
+	if got := f.did(); got != "try claude_code_oauth_token stop begin code a#b end" {
+		t.Error(got)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,11 +23,12 @@ const maxPasted = 64 << 10
 var kindWords = map[bind.CredentialKind]string{bind.CredentialToken: "Claude Code token", bind.CredentialAPIKey: "Anthropic API key"}
 
 func (a *app) authCommand() *cobra.Command {
-	var token, adopt bool
+	var token, adopt, anyway bool
 	login := &cobra.Command{
 		Use: "login", Short: "Keep a key in the system's keyring, or in an encrypted file where there is none", Args: noKey,
 		Long: "The key is read from a prompt that does not show it, or from standard input; " +
-			"never from the command line, which other programs can read.",
+			"never from the command line, which other programs can read. The model is asked once whether it takes the key; " +
+			"one that it refuses is not kept.",
 		Example: `  loop auth login                              ask for an API key
   claude setup-token | loop auth login --oauth-token
   loop auth login --from-config                move keys out of config.json`,
@@ -35,11 +37,12 @@ func (a *app) authCommand() *cobra.Command {
 			if token {
 				kind = bind.CredentialToken
 			}
-			return a.login(cmd.Context(), kind, adopt)
+			return a.login(cmd.Context(), kind, adopt, anyway)
 		}}
 	login.Flags().Bool("api-key", false, "a key of the Anthropic API (the default)")
 	login.Flags().BoolVar(&token, "oauth-token", false, "a token of a Claude subscription")
 	login.Flags().BoolVar(&adopt, "from-config", false, "move what config.json holds")
+	login.Flags().BoolVar(&anyway, "anyway", false, "keep the key without asking the model")
 	login.MarkFlagsMutuallyExclusive("api-key", "oauth-token", "from-config")
 	status := a.job(jsonFlag(&cobra.Command{Use: "status", Short: "Say which keys there are and where they are kept", Args: none}),
 		a.connect, printKeys)
@@ -73,24 +76,51 @@ func noKey(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) login(ctx context.Context, kind bind.CredentialKind, adopt bool) error {
-	method, params := "System.AdoptCredentials", []any{}
+func (a *app) login(ctx context.Context, kind bind.CredentialKind, adopt, anyway bool) error {
+	secret := ""
 	if !adopt { // before Loop is looked for, which may take a moment
-		secret, err := a.readSecret(ctx, kindWords[kind])
-		if err != nil {
+		var err error
+		if secret, err = a.readSecret(ctx, kindWords[kind]); err != nil {
 			return err
 		}
 		if strings.TrimSpace(secret) == "" {
 			return core.Fail(core.CodeInvalid, nil, "No key was given.", "Paste the whole key, or pipe it into “loop auth login”.")
 		}
-		method, params = "System.SetCredential", []any{kind, secret}
 	}
 	return a.with(ctx, a.connect, func(j *job) error {
-		if _, err := j.Call(j.ctx, method, params...); err != nil {
+		var err error
+		if adopt {
+			_, err = j.Call(j.ctx, "System.AdoptCredentials")
+		} else {
+			err = j.saveKey(kind, secret, anyway)
+		}
+		if err != nil {
 			return err
 		}
 		return printKeys(j)
 	})
+}
+
+// saveKey has Loop try a key and keep it. One that the model refuses is an error.
+func (j *job) saveKey(kind bind.CredentialKind, secret string, anyway bool) error {
+	raw, err := j.Call(j.ctx, "System.SaveCredential", kind, secret, anyway)
+	if err != nil {
+		return err
+	}
+	var saved bind.SavedCredential
+	if err := json.Unmarshal(raw, &saved); err != nil {
+		return fmt.Errorf("read what became of the key: %w", err)
+	}
+	if !saved.Stored {
+		return core.Fail(core.CodeModelAuth, nil, saved.Trial.Cause+" It was not kept.",
+			saved.Trial.Remedy+" “--anyway” keeps it nevertheless.")
+	}
+	for _, line := range []string{saved.Trial.Cause, saved.Trial.Remedy} {
+		if line != "" {
+			j.err.line("%s", line)
+		}
+	}
+	return nil
 }
 
 // readSecret reads a key from the terminal without showing it, or all of

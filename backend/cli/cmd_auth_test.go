@@ -18,8 +18,10 @@ func TestAuthLogin(t *testing.T) {
 		want []string
 		err  string
 	}{
-		"key":          {args: []string{"login"}, in: canary + "\n", call: "System.SetCredential", want: []string{`"anthropic_api_key"`, `"sk-ant-canary\n"`}},
-		"token":        {args: []string{"login", "--oauth-token"}, in: canary, call: "System.SetCredential", want: []string{`"claude_code_oauth_token"`, `"sk-ant-canary"`}},
+		"key":          {args: []string{"login"}, in: canary + "\n", call: "System.SaveCredential", want: []string{`"anthropic_api_key"`, `"sk-ant-canary\n"`, `false`}},
+		"untried":      {args: []string{"login", "--anyway"}, in: canary, call: "System.SaveCredential", want: []string{`"anthropic_api_key"`, `"sk-ant-canary"`, `true`}},
+		"token":        {args: []string{"login", "--oauth-token"}, in: canary, call: "System.SaveCredential", want: []string{`"claude_code_oauth_token"`, `"sk-ant-canary"`}},
+		"refused":      {args: []string{"login"}, in: "sk-ant-refused", err: "The API refused it. It was not kept."},
 		"from config":  {args: []string{"login", "--from-config"}, call: "System.AdoptCredentials"},
 		"nothing":      {args: []string{"login"}, in: " \n", err: "No key was given"},
 		"too much":     {args: []string{"login"}, in: strings.Repeat("x", maxPasted+1), err: "too long"},
@@ -29,7 +31,7 @@ func TestAuthLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			r.fake.answers["System.SetCredential"] = map[string]any{}
+			r.fake.answers["System.SaveCredential"] = bind.SavedCredential{Stored: tc.err == "", Trial: bind.KeyTrial{Cause: "The API refused it.", Remedy: "Copy it again."}}
 			r.fake.answers["System.AdoptCredentials"] = map[string]any{}
 			r.fake.answers["System.Credentials"] = []bind.CredentialStatus{{Kind: bind.CredentialToken}, {Kind: bind.CredentialAPIKey, Set: true, Where: "keyring", InUse: true}}
 			r.in = tc.in

@@ -2,9 +2,11 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -32,6 +34,57 @@ func (e Editor) Set(f File, field string, value any) error {
 		}
 		return edit(f.Path, data, field, value)
 	})
+}
+
+// Change is Set for somebody who saw the value that the file had, or nil where it had none. A
+// file that says something else by now is ErrConflict.
+func (e Editor) Change(f File, field string, value, was any) error {
+	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
+		if err := allowedIn(f, field, value); err != nil {
+			return nil, err
+		}
+		leaf, _, err := findField(field)
+		if err != nil {
+			return nil, err
+		}
+		if leaf.Name != field || leaf.Parts != nil {
+			return nil, core.Fail(core.CodeInvalid, nil, "“"+printable(field)+"” is no field that holds a value itself.", "Name one that does.")
+		}
+		var now any
+		if doc := decode(f.Path, data); doc.has(field) {
+			now = leaf.Shown(doc.written)
+		}
+		if !sameJSON(now, was) {
+			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", field, core.ErrConflict),
+				"The settings file has another value by now.", "Look at it, and save yours once more if it is still the right one.")
+		}
+		return edit(f.Path, data, field, value)
+	})
+}
+
+// sameJSON compares what two values are in JSON, however their numbers are written.
+func sameJSON(a, b any) bool {
+	var said [2][]byte
+	for i, v := range []any{a, b} {
+		raw, err := json.Marshal(v)
+		var plain any
+		if err != nil || json.Unmarshal(raw, &plain) != nil {
+			return false
+		}
+		said[i], _ = json.Marshal(plain) // it was read from JSON
+	}
+	return bytes.Equal(said[0], said[1])
+}
+
+// Check reads a text as the file would be read; nothing is changed.
+func Check(f File, text string) ([]core.SettingsProblem, error) {
+	if len(text) > f.most() {
+		return nil, core.Fail(core.CodeInvalid, nil, "The text is too large for a settings file.", "Shorten it.")
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	return decode(f.Path, []byte(text)).problems, nil
 }
 
 // allowedIn refuses a field that would do nothing in the file; removing it is

@@ -12,6 +12,9 @@ import (
 // Field describes one field of Config for messages, a schema or a page.
 type Field struct {
 	Name    string // JSON name; parts of a nested object are joined by a dot
+	Title   string // what a person calls it; empty where Parts is not
+	Words   string // further words by which a person looks for it
+	Group   string // of Groups
 	Kind    string // a text, a whole number, a number, true or false, a list of texts, an object
 	Default string // JSON text; empty is the zero value
 	Min     string
@@ -106,6 +109,8 @@ func fieldsOf(t reflect.Type, prefix string, path []int) (out []Field) {
 			Secret: sf.Type == reflect.TypeFor[Secret](), Restart: tag("applies") == "restart", Project: Permission(tag("project")),
 			path: slices.Concat(path, sf.Index), check: tag("check"), only: tag("only") == "project", never: tag("zero") == "never", typ: sf.Type,
 		}
+		own := labels()[name]
+		f.Title, f.Words, f.Group = own.title, own.words, own.group
 		if isRules(sf.Type) {
 			f.Kind = "a list of rules"
 		}

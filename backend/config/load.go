@@ -160,6 +160,9 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 	case errors.Is(err, io.ErrUnexpectedEOF) && len(bytes.TrimSpace(data)) == 0:
 		return 0, "The file is empty; even without settings it needs { }."
 	case errors.Is(err, io.ErrUnexpectedEOF):
+		if at, what := unclosed(data); what != "" {
+			return at, what
+		}
 		// Where the last text ends, rather than on an empty line after it.
 		return min(offset, len(bytes.TrimRight(data, " \t\r\n"))), "The file ends too early: a bracket, a quote or a comment is not closed."
 	case strings.HasPrefix(text, "invalid literal"):

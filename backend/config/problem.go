@@ -34,6 +34,49 @@ func (p *places) of(offset int) place {
 	return p.at
 }
 
+// unclosed looks for the first text that does not end in its line, or a comment that does not
+// end at all, and says where it begins; what is empty when there is neither.
+func unclosed(data []byte) (at int, what string) {
+	for i := 0; i < len(data); i++ {
+		rest := data[i:]
+		switch {
+		case bytes.HasPrefix(rest, []byte("//")):
+			n := bytes.IndexByte(rest, '\n')
+			if n < 0 {
+				return 0, ""
+			}
+			i += n
+		case bytes.HasPrefix(rest, []byte("/*")):
+			n := bytes.Index(rest[2:], []byte("*/"))
+			if n < 0 {
+				return i, "The comment that begins here is not closed by */."
+			}
+			i += n + 3
+		case rest[0] == '"':
+			n := endOfText(rest)
+			if n < 0 {
+				return i, "The text that begins here is not closed by a double quote in its line."
+			}
+			i += n
+		}
+	}
+	return 0, ""
+}
+
+// endOfText is where the quote is that closes a text, from its first one; -1 if the line ends
+// before.
+func endOfText(text []byte) int {
+	for i := 1; i < len(text) && text[i] != '\n'; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
+}
+
 // firstError is the first problem that is no warning; nil when there is none.
 func firstError(problems []core.SettingsProblem) *core.SettingsProblem {
 	if i := slices.IndexFunc(problems, func(p core.SettingsProblem) bool { return !p.Warning }); i >= 0 {

@@ -41,6 +41,7 @@ const (
 	EventImageBuild       EventType = "image.build_status" // ImageStatus; not stored
 	EventEngineStatus     EventType = "engine.status"      // EngineStatus; not stored
 	EventConfigChanged    EventType = "config.changed"     // ConfigStatus; not stored
+	EventSignIn           EventType = "signin.changed"     // the sign-in to a subscription; not stored
 	EventTrustRequested   EventType = "trust.requested"    // TrustRequested; not stored
 	EventTerminalCreated  EventType = "terminal.created"   // TerminalInfo; not stored, as are the next two
 	EventTerminalChanged  EventType = "terminal.changed"

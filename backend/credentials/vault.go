@@ -178,7 +178,7 @@ func (v *Vault) find(ctx context.Context, kind string) (s core.Secret, where str
 
 // Set stores one credential and says where.
 func (v *Vault) Set(ctx context.Context, kind string, secret core.Secret) (where string, err error) {
-	if secret, err = clean(secret); err != nil {
+	if secret, err = Clean(secret); err != nil {
 		return "", err
 	}
 	if v.keyringWorks(ctx) {
@@ -231,8 +231,8 @@ func (v *Vault) Preferred(ctx context.Context) (where string, why error) {
 	return InFile, v.failed
 }
 
-// clean takes what was pasted: white space around it is never part of a key.
-func clean(s core.Secret) (core.Secret, error) {
+// Clean takes what was pasted: white space around it is never part of a key.
+func Clean(s core.Secret) (core.Secret, error) {
 	t := strings.TrimSpace(s.Reveal())
 	switch {
 	case t == "":

@@ -362,7 +362,7 @@ func (d *Daemon) assembleBound() {
 		Debuggers: func() bool { return d.settings.Current().Gates.AgentGate.Debuggers }}
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
-		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,
+		Settings: doctorSettings{d.settings, d.config}, ReadCA: imagebuild.ReadCAFile,
 		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}
 	memory, err := pagememory.Open(d.home)
@@ -395,8 +395,8 @@ func (d *Daemon) assembleBound() {
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} }},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images, Browsers: d.chromes,
-			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Gate: d.gate, Timelines: d.store,
-			Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
+			Config: d.settings, Keys: d.settings.Keys, SignIn: d.settings.SignIn, Explainer: previews, Doctors: checks, Gate: d.gate,
+			Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 			Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}

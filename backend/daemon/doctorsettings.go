@@ -1,9 +1,6 @@
 package daemon
 
 import (
-	"context"
-	"log/slog"
-
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/gate"
@@ -14,18 +11,6 @@ import (
 type doctorSettings struct {
 	*settings.Service
 	file *config.Source
-	log  *slog.Logger
-}
-
-func (s doctorSettings) BaseURL() string   { return s.Current().AnthropicBaseURL }
-func (s doctorSettings) ExtraCA() []string { return s.Current().ExtraCAFiles }
-
-func (s doctorSettings) Credential(ctx context.Context) (kind, secret string) {
-	kind, key, err := s.Keys.Choose(ctx, s.Current())
-	if err != nil {
-		s.log.Warn("look for a key", "err", err)
-	}
-	return kind, key.Reveal()
 }
 
 func (s doctorSettings) Problems() (list []core.SettingsProblem, usable bool) {

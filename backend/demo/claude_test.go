@@ -33,15 +33,21 @@ type cli struct {
 	seen      []Observation
 }
 
+func claudeBin(t *testing.T) string {
+	t.Helper()
+	if bin := os.Getenv("LOOP_CLAUDE_BIN"); bin != "" {
+		return bin
+	}
+	bin, err := exec.LookPath("claude")
+	if err != nil {
+		t.Fatal("there is no claude: set LOOP_CLAUDE_BIN, or leave out the build tag claude")
+	}
+	return bin
+}
+
 func newCLI(t *testing.T, opts Options) *cli {
 	t.Helper()
-	bin := os.Getenv("LOOP_CLAUDE_BIN")
-	if bin == "" {
-		var err error
-		if bin, err = exec.LookPath("claude"); err != nil {
-			t.Fatal("there is no claude: set LOOP_CLAUDE_BIN, or leave out the build tag claude")
-		}
-	}
+	bin := claudeBin(t)
 	c := &cli{t: t, bin: bin, home: t.TempDir(), dir: filepath.Join(t.TempDir(), "my project")}
 	c.sent = filepath.Join(c.home, "sent")
 	if err := os.Mkdir(c.dir, 0o755); err != nil {

@@ -79,8 +79,18 @@ func New(opts Options) http.Handler {
 		h.opts.Observe(observe(r, purposeOther))
 		writeError(w, http.StatusNotFound, "The demo model answers no "+r.Method+" here")
 	})
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") == RefusedKey || r.Header.Get("Authorization") == "Bearer "+RefusedKey {
+			h.opts.Observe(observe(r, purposeOther))
+			writeError(w, http.StatusUnauthorized, "invalid x-api-key")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
+
+// RefusedKey is the one key, or token, that the scripted model does not take.
+const RefusedKey = "sk-ant-refused"
 
 func observe(r *http.Request, purpose string) Observation {
 	return Observation{At: time.Now(), Method: r.Method, Path: r.URL.Path, Purpose: purpose}

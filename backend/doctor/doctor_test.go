@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/keytrial"
 )
 
 // settings are a person's settings, as a test wants them.
@@ -24,10 +25,15 @@ type settings struct {
 	unusable   bool
 }
 
-func (s *settings) Credential(context.Context) (kind, secret string) { return s.kind, "canary" }
-func (s *settings) BaseURL() string                                  { return s.base }
-func (s *settings) ExtraCA() []string                                { return s.files }
-func (s *settings) Problems() ([]core.SettingsProblem, bool)         { return s.problems, !s.unusable }
+func (s *settings) Asking(context.Context) (kind string, a keytrial.Asking) {
+	a.Base, a.Roots = s.base, keytrial.Roots(s.files, keytrial.ReadPEM)
+	if s.kind != "" {
+		a.Key = "canary"
+	}
+	return s.kind, a
+}
+func (s *settings) ExtraCA() []string                        { return s.files }
+func (s *settings) Problems() ([]core.SettingsProblem, bool) { return s.problems, !s.unusable }
 
 func engineSays(s core.EngineStatus) func(context.Context) core.EngineStatus {
 	return func(context.Context) core.EngineStatus { return s }

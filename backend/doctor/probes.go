@@ -1,20 +1,17 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/keytrial"
 )
 
 // Parts are what the probes work on; daemon fills them from the running app.
@@ -36,9 +33,9 @@ type Parts struct {
 
 // Settings are the person's, as they are now.
 type Settings interface {
-	// Credential returns what a run would use; both are empty when there is none.
-	Credential(ctx context.Context) (kind, secret string)
-	BaseURL() string   // of the model; empty is the public API
+	// Asking is how the model is asked about the key that a run would use; kind is empty
+	// where there is none.
+	Asking(ctx context.Context) (kind string, a keytrial.Asking)
 	ExtraCA() []string // files
 	// Problems are those of Loop's own file. usable says that it was read whole at least
 	// once, so that there is a reading to go on with.
@@ -50,9 +47,6 @@ type Tried struct {
 	Started   time.Duration // create, start, hello
 	RoundTrip time.Duration
 }
-
-// publicAPI is asked where the settings name no other model.
-const publicAPI = "https://api.anthropic.com"
 
 // minFree is what an image build and a few runs need; below it builds fail in
 // ways that do not name the disk.
@@ -215,65 +209,37 @@ func (p Parts) certificates(context.Context) (Check, error) {
 // where the settings name a model of the person's own. It asks for the list of
 // models, which costs nothing.
 func (p Parts) credentials(ctx context.Context) (Check, error) {
-	kind, secret := p.Settings.Credential(ctx)
-	base := p.Settings.BaseURL()
-	if kind == "" && base == "" {
+	kind, asking := p.Settings.Asking(ctx)
+	if kind == "" && asking.Base == "" {
 		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
 			Remedy: "Paste an API key in the settings, or run “loop auth login”."}, nil
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(cmp.Or(base, publicAPI), "/")+"/v1/models", nil)
-	if err != nil {
-		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
-	}
-	req.Header.Set("anthropic-version", "2023-06-01")
-	host := req.URL.Host
 	with, remedy := "the API key", "Paste a valid one in the settings."
-	unreached := "A key is set, but " + host + " could not be reached."
 	switch kind {
 	case "":
 		with, remedy = "a request without a key", "Paste one in the settings, or run “loop auth login”."
-		unreached = host + ", which anthropic_base_url names, could not be reached."
 	case "claude_code_oauth_token":
 		with = "the sign-in token"
-		req.Header.Set("Authorization", "Bearer "+secret)
-		req.Header.Set("anthropic-beta", "oauth-2025-04-20")
-	default:
-		req.Header.Set("x-api-key", secret)
 	}
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{RootCAs: p.roots(), MinVersion: tls.VersionTLS12}},
-		// A redirect would carry the key to a host nobody named.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
-	if err != nil { // The URL is in the error, the key never is.
-		check := Check{State: Warn, Summary: unreached, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}
-		return check, nil //nolint:nilerr // the check says it
-	}
-	_ = res.Body.Close()
-	switch res.StatusCode {
-	case http.StatusOK:
-		return Check{Summary: host + " accepted " + with + "."}, nil
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused %s (%d).", host, with, res.StatusCode), remedy)
-	}
-	// A gateway without a list of models, a redirect, an overloaded service.
-	return Check{State: Warn, Remedy: "Try a run. If it fails, check anthropic_base_url.",
-		Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes %s is not known.", host, res.StatusCode, with)}, nil
-}
-
-// roots are the system's certificates and the extra ones, which the containers
-// trust, too. The certificates check reports a file that cannot be used.
-func (p Parts) roots() *x509.CertPool {
-	pool, err := x509.SystemCertPool()
+	got, err := keytrial.Try(ctx, asking)
 	if err != nil {
-		pool = x509.NewCertPool()
+		return Check{}, err
 	}
-	for _, path := range p.Settings.ExtraCA() {
-		if certs, err := p.ReadCA(path); err == nil {
-			pool.AppendCertsFromPEM(certs)
+	switch got.Outcome {
+	case keytrial.Unreached:
+		unreached := "A key is set, but " + got.Host + " could not be reached."
+		if kind == "" {
+			unreached = got.Host + ", which anthropic_base_url names, could not be reached."
 		}
+		return Check{State: Warn, Summary: unreached, Detail: got.Err.Error(), Remedy: "Check the network and the proxy settings."}, nil
+	case keytrial.Accepted:
+		return Check{Summary: got.Host + " accepted " + with + "."}, nil
+	case keytrial.Refused:
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused %s (%d).", got.Host, with, got.Status), remedy)
 	}
-	return pool
+	// A redirect, an overloaded service, a server that is no model.
+	return Check{State: Warn, Remedy: "Try a run. If it fails, check anthropic_base_url.",
+		Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes %s is not known.", got.Host, got.Status, with)}, nil
 }
 
 // display connects to the display server a window would use.

@@ -152,7 +152,7 @@ func TestOwnerRoutesAreNotThere(t *testing.T) {
 	_, g := open(t, guestlink.Options{Callbacks: rec}, idle)
 	c := g.client(t)
 	for _, path := range []string{
-		"/api/ws", "/api/health", "/api/call/System.Snapshot", "/api/call/System.SetCredential", "/api/call/Runs.Answer", "/api/call/Settings.Approve", "/api/call/Channels.RemoveTree",
+		"/api/ws", "/api/health", "/api/call/System.Snapshot", "/api/call/System.SaveCredential", "/api/call/Runs.Answer", "/api/call/Settings.Approve", "/api/call/Channels.RemoveTree",
 		"/api/config", "/api/config/project/trust", "/api/gate/approvals", "/api/gate/approvals/a1", "/api/call/Gate.Answer", "/api/call/Gate.Pending", "/api/ws/terminal", "/api/terminal/claims", "/api/image/reclaim", "/api/browser/mode", "/", "/index.html",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {

@@ -112,7 +112,7 @@ func (s *Service) prepared(sp *spawn, req core.SpawnRequest) error {
 		return err
 	}
 	sp.prog, err = hostpty.StartProgram(hostpty.ProgramOptions{
-		Options: hostpty.Options{Argv: argv, Dir: req.Dir, Env: environment(s.o.Environ(), req.Env), ID: core.TerminalID(sp.Spawn)},
+		Options: hostpty.Options{Argv: argv, Dir: req.Dir, Env: Environment(s.o.Environ(), req.Env), ID: core.TerminalID(sp.Spawn)},
 		Stdin:   in, Stdout: out[0], Stderr: out[1],
 	})
 	if err != nil {
@@ -140,12 +140,20 @@ var places = []string{".local/bin", ".claude/local", ".npm-global/bin", "/opt/ho
 
 // found is the command with the program's path in the place of its name.
 func (s *Service) found(argv []string) ([]string, error) {
-	name := argv[0]
+	path, err := Find(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{path}, argv[1:]...), nil
+}
+
+// Find looks for the agent's CLI on this computer.
+func Find(name string) (string, error) {
 	if filepath.Base(name) != name {
 		if _, err := os.Stat(name); err != nil {
-			return nil, missing(name, err)
+			return "", missing(name, err)
 		}
-		return argv, nil
+		return name, nil
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -161,9 +169,9 @@ func (s *Service) found(argv []string) ([]string, error) {
 		}
 	}
 	if err != nil {
-		return nil, missing(name, err)
+		return "", missing(name, err)
 	}
-	return append([]string{path}, argv[1:]...), nil
+	return path, nil
 }
 
 func missing(name string, err error) error {
@@ -172,10 +180,10 @@ func missing(name string, err error) error {
 			"or let the channel's runs use containers again.")
 }
 
-// environment is the person's own, less what decides which model an agent talks to and what
+// Environment is the person's own, less what decides which model an agent talks to and what
 // Loop itself was started with, and the spawn's over it. Nothing else is left out: what is
 // in it the person has put there, and has in each shell.
-func environment(own []string, spawn []core.EnvVar) []string {
+func Environment(own []string, spawn []core.EnvVar) []string {
 	out := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
 		name, _, ok := strings.Cut(kv, "=")
 		up := strings.ToUpper(name)

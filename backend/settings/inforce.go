@@ -55,6 +55,8 @@ type Service struct {
 	editor config.Editor
 	// Keys are those of models.
 	Keys *Keys
+	// SignIn gets a token of a subscription.
+	SignIn *SignIn
 
 	mu    sync.Mutex
 	asked map[string]asked // by path
@@ -75,6 +77,7 @@ func New(o Options) *Service {
 		},
 	}
 	s.Keys = &Keys{settings: s, vault: o.Vault}
+	s.SignIn = &SignIn{settings: s}
 	if err := s.editor.Trust.Problem(); err != nil {
 		o.Log.Warn("approved settings of projects", "err", err)
 	}
@@ -87,8 +90,9 @@ func New(o Options) *Service {
 	return s
 }
 
-// Run follows all files until ctx ends.
+// Run follows all files until ctx ends, and then ends a sign-in that goes on.
 func (s *Service) Run(ctx context.Context) {
+	defer s.endSignIn()
 	s.record(config.GlobalFile(s.o.Source.Path()))
 	var files sync.WaitGroup
 	defer files.Wait()
@@ -100,6 +104,17 @@ func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(projectPoll)
 	defer tick.Stop()
 	s.watch(ctx, tick.C)
+}
+
+// signInWait is how long the end of Loop waits for a program that signs in.
+const signInWait = 10 * time.Second
+
+func (s *Service) endSignIn() {
+	ctx, cancel := context.WithTimeout(context.Background(), signInWait)
+	defer cancel()
+	if err := s.SignIn.End(ctx); err != nil {
+		s.o.Log.Warn("end the sign-in", "err", err)
+	}
 }
 
 func (s *Service) warn(snap config.Snapshot) {

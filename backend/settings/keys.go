@@ -24,6 +24,7 @@ var kinds = []string{config.CredentialOAuth, config.CredentialAPIKey}
 type Keys struct {
 	settings *Service
 	vault    *credentials.Vault
+	trials   trials
 }
 
 var _ bind.CredentialService = (*Keys)(nil)
@@ -133,12 +134,28 @@ func (k *Keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 			}
 		}
 		st.Set = st.Where != ""
+		if st.Set {
+			st.Trial = k.lastTrial(ctx, kind)
+		}
 		out = append(out, st)
 	}
 	if err != nil && out[0].Failure == nil {
 		out[0].Failure = core.AsFailure(err)
 	}
 	return out, nil
+}
+
+// lastTrial is what became of the key of some kind that Loop has now.
+func (k *Keys) lastTrial(ctx context.Context, kind string) *bind.KeyTrial {
+	cfg := k.settings.Current()
+	secret := *keyIn(&cfg, kind)
+	if secret == "" {
+		var err error
+		if secret, err = k.vault.Get(ctx, kind); err != nil {
+			return nil
+		}
+	}
+	return k.trials.of(kind, secret)
 }
 
 // OpenVault prepares the place of keys outside the configuration. It asks no keyring

@@ -109,6 +109,18 @@ func (s *Service) Unset(ctx context.Context, scope string, id core.ChannelID, fi
 	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.Set(f, field, nil) })
 }
 
+func (s *Service) Change(ctx context.Context, scope string, id core.ChannelID, field string, value, was any) error {
+	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.Change(f, field, value, was) })
+}
+
+func (s *Service) Check(ctx context.Context, scope string, id core.ChannelID, text string) ([]core.SettingsProblem, error) {
+	f, err := s.file(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return config.Check(f, text)
+}
+
 // EditList changes one entry of a list in the scope's file.
 func (s *Service) EditList(ctx context.Context, scope string, id core.ChannelID, c config.ListChange) error {
 	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.List(f, c) })

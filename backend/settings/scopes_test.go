@@ -328,3 +328,61 @@ func TestRunFollowsTheFiles(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 }
+
+// TestChangeOfWhatThePersonSaw: a value that somebody else wrote meanwhile is not lost.
+func TestChangeOfWhatThePersonSaw(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	change := func(field string, value, was any) error {
+		return r.Change(ctx, core.LayerProject, "p", field, value, was)
+	}
+	for _, step := range []struct {
+		field      string
+		value, was any
+		want       core.Code
+	}{
+		{"claude_model", "opus", nil, ""},
+		{"claude_model", "haiku", nil, core.CodeConflict},
+		{"claude_model", "haiku", "sonnet", core.CodeConflict},
+		{"claude_model", "haiku", "opus", ""},
+		{"container_memory_mb", 1024.0, nil, ""},
+		{"container_memory_mb", 2048.0, 1024.0, ""},
+		{"mounts", []any{"/a:/a"}, nil, ""},
+		{"mounts", []any{"/b:/b"}, []any{}, core.CodeConflict},
+		{"mounts", []any{"/b:/b"}, []any{"/a:/a"}, ""},
+		{"container_memory_mb", nil, 1024.0, core.CodeConflict},
+		{"container_memory_mb", nil, 2048.0, ""},
+		{"container_memory_mb", 1.0, nil, core.CodeInvalid},
+		{"proxies", map[string]any{}, nil, core.CodeInvalid},
+		{"envs.A", "b", nil, core.CodeInvalid},
+		{"theme", "dark", nil, core.CodeInvalid},
+		{"thme", "dark", nil, core.CodeInvalid},
+	} {
+		err := change(step.field, step.value, step.was)
+		if got := core.AsFailure(err); err != nil && got.Code != step.want || err == nil && step.want != "" {
+			t.Errorf("%s from %v to %v: %v", step.field, step.was, step.value, err)
+		}
+	}
+	if f := r.field(t, "p", "claude_model"); f.Value != "haiku" || f.Title != "Model" || f.Group != "agents" || f.Words == "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCheckOfAText(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	got, err := r.Check(ctx, core.LayerGlobal, "", "{\n  \"claude_model\": \"opus\",\n  \"thme\": 1,\n  \"container_memory_mb\": \"x\"\n}")
+	if err != nil || len(got) != 2 || got[0].Line != 3 || !got[0].Warning || got[1].Line != 4 || got[1].Col != 26 || got[1].Warning {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := r.Check(ctx, core.LayerProject, "p", " \n"); err != nil || len(got) != 0 {
+		t.Errorf("nothing yet: %+v, %v", got, err)
+	}
+	if got, err := r.Check(ctx, core.LayerGlobal, "", "{\n  x"); err != nil || len(got) != 1 || got[0].Line != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := r.Check(ctx, core.LayerWorktree, "p", "{}"); core.AsFailure(err).Code != core.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.Check(ctx, core.LayerGlobal, "", strings.Repeat(" ", 64<<20)); core.AsFailure(err).Code != core.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+}

@@ -23,10 +23,14 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 		ChannelID: string(id), Path: snap.Path, ProjectPath: files[core.LayerProject].Path, WorktreePath: files[core.LayerWorktree].Path,
 		Approved: e.Approved,
 	}
+	for _, g := range config.Groups() {
+		v.Groups = append(v.Groups, bind.SettingsGroup(g))
+	}
 	entries := entriesOf(e.Origins)
-	for _, f := range config.Leaves() {
+	for _, f := range config.Grouped() {
 		field := bind.SettingsField{
-			Name: f.Name, Kind: f.Type(), Value: f.Shown(e.Config), Default: json.RawMessage(cmp.Or(f.Default, "null")),
+			Name: f.Name, Title: f.Title, Words: f.Words, Group: f.Group,
+			Kind: f.Type(), Value: f.Shown(e.Config), Default: json.RawMessage(cmp.Or(f.Default, "null")),
 			Doc: f.Doc, Unit: f.Unit, Min: f.Min, Max: f.Max, OneOf: f.OneOf,
 			Merge: string(f.Merge), Project: string(f.Project), Secret: f.Secret, Restart: f.Restart,
 			Origin: e.Origins[f.Name], Entries: entries[f.Name],

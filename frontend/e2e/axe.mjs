@@ -77,8 +77,8 @@ test("axe: settings, all parts, and an approval", async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await page.keyboard.press("Control+,");
   await page.getByRole("region", { name: "Settings that wait for approval" }).waitFor();
-  for (const part of ["General", "All settings", "File", "History"]) {
-    await page.getByRole("tab", { name: part }).click();
+  for (const part of ["Model access", "Files and variables", "Look", "File", "History"]) {
+    await page.getByRole("tab", { name: part, exact: true }).click();
     await page.locator(".dialog .skeleton").first().waitFor({ state: "detached" });
     await clean(page, part, { within: DIALOG });
   }

@@ -111,6 +111,7 @@ test("claude set-up: nothing there, and one that cannot be read", { scenario: "q
 test("claude set-up: on a real Loop, from the settings", { loop: {} }, async (page, loop) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await page.keyboard.press("Control+,");
+  await page.getByRole("tab", { name: "Agents" }).click();
   await page.getByRole("button", { name: "Show what there is…" }).click();
   await dialog(page).getByText("There is nothing that agents could use").waitFor();
   equal((await loop.call("Settings.ClaudeSetup")).grant, "", "grant");

@@ -193,8 +193,9 @@ test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock)
   await page.getByRole("button", { name: "Add key" }).click();
   await page.getByLabel("API key", { exact: true }).last().fill("sk-ant-api03-secret");
   await page.keyboard.press("Enter");
-  await page.getByText("Saved.").waitFor();
-  equal(mock.log.find((c) => c.name === "System.SetCredential").args, ["anthropic_api_key", "sk-ant-api03-secret"]);
+  await page.getByText("It works.").waitFor();
+  equal(mock.log.find((c) => c.name === "System.SaveCredential").args, ["anthropic_api_key", "sk-ant-api03-secret", false]);
+  await page.getByRole("tab", { name: "Look" }).click();
   await page.getByText("Light", { exact: true }).click();
   await until("light", () => page.evaluate(() => document.documentElement.dataset.theme === "light"));
   await page.getByText("More contrast").click();

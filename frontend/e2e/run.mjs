@@ -20,6 +20,8 @@ import "./review.mjs";
 import "./rules.mjs";
 import "./containers.mjs";
 import "./settings.mjs";
+import "./settings-file.mjs";
+import "./settings-keys.mjs";
 import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";

@@ -65,7 +65,7 @@ func fieldTable() string {
 		} else {
 			def = "`" + def + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, def, f.Unit, f.Merge, f.Project, strings.ReplaceAll(f.Doc+bounds(f)+restart(f), "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, def, f.Unit, f.Merge, f.Project, strings.ReplaceAll("*"+f.Title+".* "+f.Doc+bounds(f)+restart(f), "|", `\|`))
 	}
 	b.WriteString("\n")
 	return b.String()

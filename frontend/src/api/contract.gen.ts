@@ -435,6 +435,7 @@ export type CredentialStatus = {
   set: boolean;
   where?: string; // config, keyring, file
   in_use: boolean;
+  trial?: KeyTrial;
   failure?: Failure;
   note?: string;
 };
@@ -505,6 +506,7 @@ export type EventType =
   | "image.build_status"
   | "engine.status"
   | "config.changed"
+  | "signin.changed"
   | "trust.requested"
   | "terminal.created"
   | "terminal.changed"
@@ -968,6 +970,18 @@ export type KeptFrame = {
 
 export type KeptKind = "act" | "page" | "take" | "give";
 
+export type KeyState = "accepted" | "refused" | "unsure" | "unreached" | "stopped";
+
+export type KeyTrial = {
+  state: KeyState;
+  host: string;
+  cause: string;
+  remedy?: string;
+  detail?: string;
+  at: number; // ms since the epoch
+  took_ms: number;
+};
+
 export type Leaving = {
   stays: boolean;
   ends: LeavingItem[] | null; // with Loop
@@ -1321,6 +1335,12 @@ export type SandboxImage = {
   final_user?: string; // FINAL_USER: of programs that say no other
 };
 
+export type SavedCredential = {
+  stored: boolean;
+  trial: KeyTrial;
+  config: ConfigStatus;
+};
+
 export type SessionID = string;
 
 export type SessionInfo = {
@@ -1351,6 +1371,9 @@ export type SettingsEntry = {
 
 export type SettingsField = {
   name: string;
+  title: string; // what a person calls it
+  words: string; // further words by which a person looks for it
+  group: string;
   kind: string; // text, integer, number, boolean, list, object
   value: unknown; // in force; credentials are hidden
   default: unknown; // null when there is none
@@ -1366,6 +1389,11 @@ export type SettingsField = {
   origin: SettingsOrigin;
   entries?: SettingsEntry[]; // of a list or an object
   layers: SettingsLayer[] | null; // the files that name the field, lowest first
+};
+
+export type SettingsGroup = {
+  id: string;
+  name: string;
 };
 
 export type SettingsLayer = {
@@ -1419,7 +1447,8 @@ export type SettingsView = {
   path: string; // of the global file
   project_path?: string; // of the project's, there or not
   worktree_path?: string; // of the worktree's, there or not
-  fields: SettingsField[] | null;
+  groups: SettingsGroup[] | null;
+  fields: SettingsField[] | null; // in the order of their groups
   problems: SettingsProblem[] | null;
   pending: SettingsPending[] | null;
   approved: string[] | null; // paths of project files that are trusted as they are
@@ -1438,6 +1467,16 @@ export type SetupFile = {
 };
 
 export type ShellState = "prompt" | "running";
+
+export type SignInState = {
+  step: SignInStep;
+  url?: string;
+  asks: boolean; // a code of the page can be given
+  trial?: KeyTrial; // of the token
+  failure?: Failure;
+};
+
+export type SignInStep = "none" | "starting" | "browser" | "checking" | "trying" | "done" | "failed";
 
 export type SkippedMount = {
   text: string;
@@ -1702,6 +1741,7 @@ export type EventData = {
   "image.build_status": ImageStatus;
   "engine.status": EngineStatus;
   "config.changed": ConfigStatus;
+  "signin.changed": SignInState;
   "trust.requested": TrustRequested;
   "terminal.created": TerminalInfo;
   "terminal.changed": TerminalInfo;
@@ -1816,27 +1856,32 @@ export const bound = (call: Call) => ({
   },
   settings: {
     approve: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Approve", channelID, path, sha256),
+    change: (scope: string, channelID: string, field: string, value: unknown, was: unknown) => call<SettingsView>("Settings", "Change", scope, channelID, field, value, was),
+    check: (scope: string, channelID: string, text: string) => call<SettingsProblem[] | null>("Settings", "Check", scope, channelID, text),
     claudeSetup: () => call<ClaudeSetupView>("Settings", "ClaudeSetup"),
     get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
     history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
     raw: (scope: string, channelID: string) => call<RawSettings>("Settings", "Raw", scope, channelID),
     restore: (id: string) => call<SettingsView>("Settings", "Restore", id),
     revision: (id: string) => call<SettingsRevisionText>("Settings", "Revision", id),
+    schema: () => call<unknown>("Settings", "Schema"),
     set: (scope: string, channelID: string, field: string, value: unknown) => call<SettingsView>("Settings", "Set", scope, channelID, field, value),
     setRaw: (scope: string, channelID: string, text: string, sha256: string) => call<SettingsView>("Settings", "SetRaw", scope, channelID, text, sha256),
-    unset: (scope: string, channelID: string, field: string) => call<SettingsView>("Settings", "Unset", scope, channelID, field),
   },
   system: {
     adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
     answered: () => call<null>("System", "Answered"),
+    beginSignIn: () => call<SignInState>("System", "BeginSignIn"),
     buildImage: () => call<null>("System", "BuildImage"),
     buildSandboxImage: (w: SandboxImage) => call<null>("System", "BuildSandboxImage", w),
     cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
     clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),
     credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
     doctor: () => call<DoctorReport>("System", "Doctor"),
+    endSignIn: () => call<null>("System", "EndSignIn"),
     explain: (channelID: string, plan: boolean) => call<Explanation>("System", "Explain", channelID, plan),
     fix: (id: string) => call<DoctorCheck>("System", "Fix", id),
+    giveSignInCode: (code: string) => call<SignInState>("System", "GiveSignInCode", code),
     hide: () => call<null>("System", "Hide"),
     keep: (key: string, value: string) => call<null>("System", "Keep", key, value),
     leaving: () => call<Leaving>("System", "Leaving"),
@@ -1845,10 +1890,13 @@ export const bound = (call: Call) => ({
     openURL: (link: string) => call<null>("System", "OpenURL", link),
     quit: () => call<null>("System", "Quit"),
     sandboxImageStatus: (kind: string) => call<ImageStatus>("System", "SandboxImageStatus", kind),
-    setCredential: (kind: CredentialKind, value: string) => call<ConfigStatus>("System", "SetCredential", kind, value),
+    saveCredential: (kind: CredentialKind, value: string, anyway: boolean) => call<SavedCredential>("System", "SaveCredential", kind, value, anyway),
     setDoNotDisturb: (on: boolean) => call<null>("System", "SetDoNotDisturb", on),
     setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
+    signInNow: () => call<SignInState>("System", "SignInNow"),
     snapshot: () => call<Snapshot>("System", "Snapshot"),
+    stopCredentialTrial: () => call<null>("System", "StopCredentialTrial"),
+    tryCredential: (kind: CredentialKind) => call<KeyTrial>("System", "TryCredential", kind),
   },
   terminals: {
     close: (id: string) => call<null>("Terminals", "Close", id),

@@ -31,7 +31,7 @@ export function saveChoice(name: string, value: string) {
 // Choices that all pages of this Loop share. A browser's storage belongs to an address, and
 // the port may change with each start. So Loop keeps the choices too.
 type Keeper = { memory(): Promise<Record<string, string> | null>; keep(name: string, value: string): Promise<unknown> };
-const isShared = (name: string) => /^(dock\.[0-9a-f]+|terminal\.zoom|review\.split|sidebar(\.width)?|contrast|selected|seen|setup\.later|folder\.(last|hidden)|containers\.(height|order))$/.test(name);
+const isShared = (name: string) => /^(dock\.[0-9a-f]+|terminal\.zoom|review\.split|sidebar(\.width)?|contrast|selected|seen|setup\.later|folder\.(last|hidden)|models\.typed|containers\.(height|order))$/.test(name);
 const shared = new Map<string, string>();
 const unsent = new Set(unsentBefore().filter(isShared)); // names of choices that Loop does not have yet, from this visit or an earlier one
 let keeper: Keeper | null = null;

@@ -1,14 +1,15 @@
 import { useEffect, useState } from "react";
 import type { AgentChoice, ChannelView } from "../../api/types";
+import { EFFORTS, modelChoices } from "../../model/models";
 import { frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
+import { Combobox } from "../../ui/Combobox";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { session } from "../../session/session";
+import { rememberModel, typedModels } from "../../session/settings";
 import { useAttempt } from "./ChannelDialogs";
-
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
 /** What is chosen for one channel alone, over the settings: its agent, model, effort and further folders. */
 export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onClose(): void }) {
@@ -32,8 +33,10 @@ export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onCl
     attempt(async () => {
       const folders = dirs.split("\n").map((d) => d.trim()).filter(Boolean);
       const made = await session().api.channels.choose(channel.channel_id, { agent_id: agent, model: model.trim(), effort, extra_dirs: folders, claude_setup: setup, notify });
+      rememberModel(model.trim());
       frameStore.setState((f) => ({ channels: f.channels.map((c) => (c.channel_id === channel.channel_id ? { ...c, choices: made.choices } : c)) as ChannelView[] }));
     });
+  const models = modelChoices(typedModels()).map((m) => ({ label: m.name, says: m.says }));
   const thread = channel.kind === "thread";
   const known = agent === "" || agents.some((a) => a.id === agent);
   return (
@@ -46,7 +49,7 @@ export function ChoicesDialog({ channel, onClose }: { channel: ChannelView; onCl
       <form id="choices" onSubmit={(e) => { e.preventDefault(); void save(); }}>
         <p className="hint">They count for this channel alone, from its next run on. What is left empty is as the settings have it.</p>
         <label className="label" htmlFor="choices-model">Model</label>
-        <input id="choices-model" className="field" value={model} maxLength={200} spellCheck={false} autoComplete="off" placeholder="as the settings have it" onChange={(e) => setModel(e.target.value)} />
+        <Combobox id="choices-model" name="Model" value={model} options={models} placeholder="as the settings have it" onText={setModel} onChoose={setModel} />
         <label className="label" htmlFor="choices-effort">Effort</label>
         <select id="choices-effort" className="field" value={effort} onChange={(e) => setEffort(e.target.value)}>
           <option value="">as the settings have it</option>

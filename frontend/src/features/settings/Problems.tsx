@@ -1,13 +1,15 @@
 import { FileWarning } from "lucide-react";
-import type { SettingsView } from "../../api/types";
+import type { SettingsProblem, SettingsView } from "../../api/types";
 import { visible } from "../../model/text";
 import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";
 
-/** The settings files that apply here, and the problems in them. */
-export function Problems({ view }: { view: SettingsView | null }) {
+type Props = { view: SettingsView | null; list?: SettingsProblem[]; read?: boolean; onGo?(line: number, col: number): void };
+
+/** The settings files that apply here, and the problems in them. With onGo, a problem leads to its place in the text. */
+export function Problems({ view, list, read = view !== null, onGo }: Props) {
   const paths = [view?.path, view?.project_path, view?.worktree_path].filter((p): p is string => Boolean(p));
-  const problems = view?.problems ?? [];
+  const problems = list ?? view?.problems ?? [];
   return (
     <>
       {paths.map((p) => (
@@ -16,18 +18,22 @@ export function Problems({ view }: { view: SettingsView | null }) {
           <CopyIcon text={p} name="Copy the path" />
         </p>
       ))}
-      {view && problems.length === 0 && <p className="hint">Read without problems.</p>}
+      {read && problems.length === 0 && <p className="hint">{onGo ? "No problem in this text." : "Read without problems."}</p>}
       <ul className="problems selectable">
         {problems.map((p) => (
           <li key={`${p.path}:${p.line}:${p.col}:${p.field}`}>
             <FileWarning size={14} aria-hidden />
             <div>
               <p>
-                <span className="mono">
-                  {paths.length > 1 ? `${visible(p.path.split("/").slice(-3).join("/"))}:` : ""}
-                  {p.line > 0 ? `${p.line}:${p.col} ` : ""}
-                  {visible(p.field)}
-                </span>{" "}
+                {onGo && p.line > 0 ? (
+                  <button type="button" className="link mono" onClick={() => onGo(p.line, p.col)}>Line {p.line}, column {p.col}</button>
+                ) : (
+                  <span className="mono">
+                    {paths.length > 1 ? `${visible(p.path.split("/").slice(-3).join("/"))}:` : ""}
+                    {p.line > 0 ? `${p.line}:${p.col} ` : ""}
+                    {visible(p.field)}
+                  </span>
+                )}{" "}
                 <SafeText text={p.message} />
               </p>
               {p.remedy && (

@@ -1,7 +1,7 @@
-import type { SettingsView } from "../../api/types";
+import type { ChannelID, SettingsView } from "../../api/types";
+import type { Scope } from "../../model/settings-drafts";
 
-/** The file that a change goes to. */
-export type Scope = "global" | "project" | "worktree";
+export const SCOPES: Record<Scope, string> = { global: "All projects", project: "This project", worktree: "This worktree" };
 
-/** The props of every panel: the settings, the file that a change goes to, the channel, and the callback for new settings. */
-export type Editing = { view: SettingsView; scope: Scope; channel: string; onChange(view: SettingsView): void };
+/** What a part of the settings changes: the values, the file that changes go to, and who is told of them. */
+export type Editing = { view: SettingsView; scope: Scope; channel: ChannelID; onChange(view: SettingsView): void };

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../../ui/Button";
 import { Modal } from "../../../ui/Modal";
+import { rememberModel } from "../../../session/settings";
 
 type Props = { scope: "prompt" | "channel"; now: string; onClose(): void; onChoose(model: string): void };
 
@@ -16,7 +17,7 @@ export function OtherModel({ scope, now, onClose, onChoose }: Props) {
         <Button look="primary" type="submit" form="other-model" disabled={!ok}>Choose</Button>
       </>
     }>
-      <form id="other-model" onSubmit={(e) => { e.preventDefault(); if (ok) { onChoose(word); onClose(); } }}>
+      <form id="other-model" onSubmit={(e) => { e.preventDefault(); if (ok) { onChoose(word); rememberModel(word); onClose(); } }}>
         <label className="label" htmlFor="other-model-name">Name</label>
         <input id="other-model-name" className="field mono" value={name} maxLength={200} spellCheck={false} autoComplete="off" onChange={(e) => setName(e.target.value)} />
         <p className="hint">{ok ? "As Claude Code knows it: a short name, or a model's full one. Without a name it is as before." : "A name is one word and begins with no hyphen."}</p>
