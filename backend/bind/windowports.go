@@ -125,6 +125,7 @@ type ConfigStatus struct {
 	DoNotDisturb   bool                   `json:"do_not_disturb"` // the desktop shows no notifications
 	Text           TextSizes              `json:"text"`
 	Terminal       TerminalLook           `json:"terminal"`
+	Keys           map[string][]string    `json:"keys,omitempty"` // of actions that do not have the page's own
 }
 
 // TextSizes are those of the page besides terminals, in CSS pixels.

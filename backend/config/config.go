@@ -93,7 +93,9 @@ type Config struct {
 
 	Theme     string    `json:"theme" default:"\"system\"" oneof:"system,dark,light,contrast" project:"never"`
 	FontSizes FontSizes `json:"font_sizes"`
-	Terminal  Terminal  `json:"terminal"`
+	// The names of actions are those of keyActions.
+	Keys     map[string][]string `json:"keys" merge:"by key" project:"never" check:"keys"`
+	Terminal Terminal            `json:"terminal"`
 }
 
 // ImageTools are the parts of Loop's own image that can be left out, by the names

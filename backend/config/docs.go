@@ -79,11 +79,13 @@ var docs = map[string]string{
 		"you started, with what you are signed in to and all that this computer reaches (docs/limits.md).",
 	"browser.host_profile": "Folder of that Chrome's profile, as --user-data-dir or chrome://version says it; empty looks in " +
 		"the usual folders of Chrome, Chromium, Edge and Brave.",
-	"agents":               "Templates of containers for agents.",
-	"agents.defaults":      "What counts for every agent.",
-	"agents.list":          "Agents of their own: {id, name, sandbox}, with what differs from agents.defaults.",
-	"image_tools":          "Programs in Loop's own image; a change rebuilds it before the next container.",
-	"font_sizes":           "Text sizes of the window.",
+	"agents":          "Templates of containers for agents.",
+	"agents.defaults": "What counts for every agent.",
+	"agents.list":     "Agents of their own: {id, name, sandbox}, with what differs from agents.defaults.",
+	"image_tools":     "Programs in Loop's own image; a change rebuilds it before the next container.",
+	"font_sizes":      "Text sizes of the window.",
+	"keys": "Keys of actions instead of Loop's own, as {\"page.palette\": [\"Ctrl+Shift+P\"]}; an empty list takes the key away. " +
+		"docs/keys.md has the names.",
 	"terminal":             "Terminals.",
 	"terminal.idle_sec":    "Ends a terminal that nobody looks at, that prints nothing and is given nothing for so long; 0 never does.",
 	"terminal.font_family": "Font, before the one that Loop brings; it should give every character the same width.",

@@ -90,6 +90,10 @@ func property(f Field) map[string]any {
 		p["items"] = map[string]any{"type": "string", "pattern": colour.String()}
 	case "url":
 		p["pattern"] = `^(https?://[^?#]+)?$`
+	case "keys":
+		p["additionalProperties"] = map[string]any{
+			"type": []string{"array", "null"}, "maxItems": maxKeys, "items": map[string]any{"type": "string", "pattern": keyPattern},
+		}
 	case "modes":
 		p["additionalProperties"] = map[string]any{"enum": []any{ModeRecord, ModeShadow, ModeEnforce, nil}}
 	case "word":

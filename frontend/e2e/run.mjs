@@ -20,6 +20,7 @@ import "./review.mjs";
 import "./rules.mjs";
 import "./containers.mjs";
 import "./settings.mjs";
+import "./keys.mjs";
 import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";

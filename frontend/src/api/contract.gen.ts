@@ -304,6 +304,7 @@ export type ConfigStatus = {
   do_not_disturb: boolean; // the desktop shows no notifications
   text: TextSizes;
   terminal: TerminalLook;
+  keys?: Record<string, string[] | null>; // of actions that do not have the page's own
 };
 
 export type Container = {

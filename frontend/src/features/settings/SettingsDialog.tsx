@@ -13,6 +13,7 @@ import { openDialog } from "../../session/actions";
 import { session } from "../../session/session";
 import type { Editing, Scope } from "./editing";
 import { FieldsPanel } from "./FieldsPanel";
+import { KeysPanel } from "./KeysPanel";
 import { HistoryPanel } from "./HistoryPanel";
 import { Look } from "./Look";
 import { ModelAccess } from "./ModelAccess";
@@ -58,6 +59,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
         <div className="settings-bar">
           <Tabs.List className="segments" aria-label="Parts of the settings">
             <Tabs.Trigger value="general" className="segment">General</Tabs.Trigger>
+            <Tabs.Trigger value="keys" className="segment">Keys</Tabs.Trigger>
             <Tabs.Trigger value="fields" className="segment">All settings</Tabs.Trigger>
             <Tabs.Trigger value="raw" className="segment">File</Tabs.Trigger>
             <Tabs.Trigger value="history" className="segment">History</Tabs.Trigger>
@@ -86,6 +88,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
             <Problems view={view} />
           </section>
         </Tabs.Content>
+        <Tabs.Content value="keys"><KeysPanel /></Tabs.Content>
         {failure && (
           <FailureCard failure={failure}>
             <Button look="small" onClick={load}>Load again</Button>
