@@ -67,7 +67,7 @@ var docs = map[string]string{
 	"log_format":           "Form of the log.",
 	"extra_ca_files":       "PEM files with certificates that the image build and the containers trust, e.g. of a company proxy.",
 	"docker_host":          "Container engine, e.g. unix:///var/run/docker.sock; empty finds it.",
-	"theme":                "Look of the window.",
+	"theme":                "Look of the window: system, dark, light, contrast, or the name of a theme that you imported (docs/themes.md).",
 	"browser_enabled":      "Give each channel a browser, which its agent and you drive together.",
 	"browser":              "The browser of a channel.",
 	"browser.memory_mb":    "Memory limit of the browser's container; a quarter of it may be shared memory.",

@@ -88,6 +88,8 @@ func property(f Field) map[string]any {
 		p["pattern"] = `\S`
 	case "colour":
 		p["items"] = map[string]any{"type": "string", "pattern": colour.String()}
+	case "theme":
+		p["maxLength"] = maxThemeName
 	case "url":
 		p["pattern"] = `^(https?://[^?#]+)?$`
 	case "keys":

@@ -21,6 +21,7 @@ import "./rules.mjs";
 import "./containers.mjs";
 import "./settings.mjs";
 import "./keys.mjs";
+import "./themes.mjs";
 import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";

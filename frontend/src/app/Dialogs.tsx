@@ -22,6 +22,7 @@ const loaders = {
   RecordingsDialog: () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog),
   ClaudeSetupDialog: () => import("../features/settings/ClaudeSetupDialog").then((m) => m.ClaudeSetupDialog),
   KeysDialog: () => import("../features/settings/KeysDialog").then((m) => m.KeysDialog),
+  ThemesDialog: () => import("../features/settings/ThemesDialog").then((m) => m.ThemesDialog),
   ShortcutsDialog: () => import("../features/palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
@@ -43,6 +44,7 @@ const SessionsDialog = later(loaders.SessionsDialog);
 const RecordingsDialog = later(loaders.RecordingsDialog);
 const ClaudeSetupDialog = later(loaders.ClaudeSetupDialog);
 const KeysDialog = later(loaders.KeysDialog);
+const ThemesDialog = later(loaders.ThemesDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
@@ -77,6 +79,8 @@ export function Dialogs() {
         return <ClaudeSetupDialog onClose={closeDialog} />;
       case "keys":
         return <KeysDialog onClose={closeDialog} />;
+      case "themes":
+        return <ThemesDialog onClose={closeDialog} />;
       case "shortcuts":
         return <ShortcutsDialog onClose={closeDialog} />;
       case "worktree":

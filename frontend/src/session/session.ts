@@ -51,7 +51,7 @@ export function startSession(bridge: Bridge) {
       frameStore.setState(applyEvents(fresh, waiting));
       if (hasGap(fresh, waiting)) setTimeout(() => void resyncAll(), RESYNC_MS);
       connectionStore.setState({ snapshotFailure: null });
-      viewStore.setState({ theme: s.config.theme || "system" });
+      viewStore.setState({ theme: s.config.theme || "system", look: s.config.look ?? null });
       chooseKeys(s.config.keys ?? {});
       deliver(waiting);
       void resend();
@@ -108,7 +108,7 @@ export function startSession(bridge: Bridge) {
   function deliver(batch: LoopEvent[]) {
     // The person edited the settings, or another page chose a theme.
     if (batch.some((e) => e.type === "config.changed")) {
-      viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
+      viewStore.setState({ theme: frameStore.getState().config?.theme || "system", look: frameStore.getState().config?.look ?? null });
       chooseKeys(frameStore.getState().config?.keys ?? {});
       void replaced();
     }

@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight, SwatchBook } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -39,6 +39,7 @@ export function Palette() {
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
   const quiet = useStore(frameStore, (f) => f.config?.do_not_disturb === true);
+  const themes = useStore(frameStore, (f) => f.config?.themes);
   const current = channels.find((c) => c.channel_id === selected);
   const files = useFiles(selected, link || rowLink ? "" : query);
   const run = (f: () => void) => () => {
@@ -106,6 +107,8 @@ export function Palette() {
             <Item icon={<Moon size={14} aria-hidden />} name="Theme: dark" onSelect={run(() => void setTheme("dark"))} />
             <Item icon={<Sun size={14} aria-hidden />} name="Theme: light" onSelect={run(() => void setTheme("light"))} />
             <Item icon={<SunMoon size={14} aria-hidden />} name="Theme: like the system" onSelect={run(() => void setTheme("system"))} />
+            {themes?.map((t) => <Item key={t} icon={<SwatchBook size={14} aria-hidden />} value={`Theme: ${t}`} name={`Theme: ${visible(t)}`} onSelect={run(() => void setTheme(t))} />)}
+            <Item icon={<SwatchBook size={14} aria-hidden />} name="Themes: import, choose, remove" onSelect={run(() => openDialog("themes"))} />
             <Item icon={<Contrast size={14} aria-hidden />} name={contrast === "more" ? "Contrast: like the system" : "Contrast: more"} onSelect={run(() => setContrast(contrast === "more" ? "" : "more"))} />
           </Command.Group>
           {files.length > 0 && (

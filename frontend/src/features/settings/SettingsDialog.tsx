@@ -78,6 +78,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
         <Tabs.Content value="general">
           <ModelAccess />
           <Look />
+          <Button onClick={() => openDialog("themes")}>Themes…</Button>
           <section className="setting">
             <h3>Your Claude set-up</h3>
             <p className="hint first">Your own CLAUDE.md, skills, agents and settings come into containers only if you say so.</p>
