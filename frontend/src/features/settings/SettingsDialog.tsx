@@ -78,7 +78,11 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
         <Tabs.Content value="general">
           <ModelAccess />
           <Look />
-          <Button onClick={() => openDialog("themes")}>Themes…</Button>
+          <section className="setting">
+            <h3>Themes</h3>
+            <p className="hint first">Colours of VS Code, Windows Terminal and iTerm2 can be imported.</p>
+            <Button onClick={() => openDialog("themes")}>Themes…</Button>
+          </section>
           <section className="setting">
             <h3>Your Claude set-up</h3>
             <p className="hint first">Your own CLAUDE.md, skills, agents and settings come into containers only if you say so.</p>
