@@ -82,9 +82,12 @@ func (doc *document) keyBindings(plain []byte, f Field, m *hujson.ObjectMember) 
 				fmt.Sprintf("The keys of “%s” must be a list of texts.", name), `Write them like ["Ctrl+Shift+P"], or [] for no key.`)
 			continue
 		}
-		elements := entry.Value.Value.(*hujson.Array).Elements
 		if n, msg, remedy := checkKeys(list); msg != "" {
-			doc.add(doc.places.of(elements[n].StartOffset), f.Name+"."+name, false, fmt.Sprintf("“%s” %s.", name, msg), remedy)
+			at := entry.Value.StartOffset
+			if elements, ok := entry.Value.Value.(*hujson.Array); ok {
+				at = elements.Elements[n].StartOffset
+			}
+			doc.add(doc.places.of(at), f.Name+"."+name, false, fmt.Sprintf("“%s” %s.", name, msg), remedy)
 			continue
 		}
 		bindings[name] = list

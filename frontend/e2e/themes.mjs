@@ -112,6 +112,12 @@ test("themes: of 320 pixels, and more contrast comes first", { loop: {}, size: [
   await clean(page, "themes", { within: DIALOG, looks: [] });
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/themes-320.png` });
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("?");
+  await page.getByRole("button", { name: "Change keys…" }).press("Enter");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await clean(page, "keys in an imported theme", { within: DIALOG, looks: [] });
+  await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");
   await page.getByRole("checkbox", { name: "More contrast" }).check();
   await becomes(() => ground(page), "#000", "Loop's own");

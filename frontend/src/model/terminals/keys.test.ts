@@ -113,3 +113,16 @@ it("a Cyrillic layout has the same places, a Dvorak one the same letters", () =>
   expect(keyAction(press("Ctrl+Shift+J", { code: "KeyC" }), "linux", S)).toBe("pass");
   expect(keyAction(press("Ctrl+Shift+C", { code: "KeyI" }), "linux", S)).toBe("copy");
 });
+
+describe("keys of the person's own", () => {
+  const map = keymapOf("linux", { "terminal.find": ["Ctrl+Shift+G"], "page.palette": ["Ctrl+Shift+J", "Ctrl+J"], "panes.new": ["Ctrl+Shift+Y", "Alt+Y"], "page.next-region": ["F9"], "terminal.newline": ["Ctrl+Shift+Enter"], "terminal.clear": [] });
+  it("take the place of the pane's, of the layout's and of the page's", () => {
+    const means = (k: string) => actionOf(press(k), map, S);
+    expect(["Ctrl+Shift+G", "Ctrl+Shift+J", "Ctrl+Shift+Y", "F9", "Ctrl+Shift+Enter"].map(means)).toEqual(["find", "page", "new", "page", "newline"]);
+    expect(["Ctrl+Shift+P", "Ctrl+Shift+T", "F6", "Shift+Enter", "Ctrl+Shift+K"].map(means)).toEqual(["pass", "pass", "pass", "pass", "pass"]);
+    expect(means("Ctrl+Shift+F"), "what the page means by it").toBe("page");
+  });
+  it("leave to programs what they need", () => {
+    for (const k of ["Ctrl+J", "Alt+Y"]) expect(actionOf(press(k), map, S)).toBe("pass");
+  });
+});
