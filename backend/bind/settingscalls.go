@@ -13,7 +13,34 @@ import (
 type Settings struct {
 	Ctx     context.Context `json:"-"`
 	Service SettingsService `json:"-"`
+	Looks   ThemeService    `json:"-"`
 }
+
+// ThemeService reads themes of other programs, and keeps those that the person wants.
+type ThemeService interface {
+	Themes() []core.Theme
+	ReadTheme(name, text string) (core.ReadTheme, error)
+	KeepTheme(name, text string) (core.Theme, error)
+	RemoveTheme(name string) error
+}
+
+// Themes lists the imported themes.
+func (s *Settings) Themes() []core.Theme { return orEmpty(s.Looks.Themes()) }
+
+// ReadTheme says what the text of a theme says, and keeps nothing.
+func (s *Settings) ReadTheme(name, text string) (core.ReadTheme, error) {
+	r, err := s.Looks.ReadTheme(name, text)
+	r.Changes = orEmpty(r.Changes)
+	return r, err
+}
+
+// KeepTheme keeps the text as a theme, or as the other look of one.
+func (s *Settings) KeepTheme(name, text string) (core.Theme, error) {
+	return s.Looks.KeepTheme(name, text)
+}
+
+// RemoveTheme forgets a theme. Where it was in force, the page looks as the system says.
+func (s *Settings) RemoveTheme(name string) error { return s.Looks.RemoveTheme(name) }
 
 // SettingsService reads settings files, and changes them and which of them are trusted.
 type SettingsService interface {

@@ -74,11 +74,26 @@ func (f *fakeSettings) ClaudeSetup() (bind.ClaudeSetupView, error) {
 	return bind.ClaudeSetupView{Grant: "none"}, f.ask("setup")
 }
 
+func (f *fakeSettings) Themes() []core.Theme { return nil }
+
+func (f *fakeSettings) ReadTheme(name, text string) (core.ReadTheme, error) {
+	return core.ReadTheme{Look: core.ThemeLook{Colors: map[string]string{}}}, f.ask("readtheme", name, text)
+}
+
+func (f *fakeSettings) KeepTheme(name, text string) (core.Theme, error) {
+	return core.Theme{Looks: []core.ThemeLook{}}, f.ask("keeptheme", name, text)
+}
+
+func (f *fakeSettings) RemoveTheme(name string) error { return f.ask("removetheme", name) }
+
 func (f *fakeSettings) Schema() json.RawMessage { return json.RawMessage(`{}`) }
 
 func TestSettingsCalls(t *testing.T) {
 	f := &fakeSettings{}
-	s := &bind.Settings{Ctx: t.Context(), Service: f}
+	s := &bind.Settings{Ctx: t.Context(), Service: f, Looks: f}
+	if s.Themes() == nil {
+		t.Error("a page goes through the list")
+	}
 	calls := []struct {
 		asked string
 		do    func() (any, error)
@@ -96,6 +111,9 @@ func TestSettingsCalls(t *testing.T) {
 		{"history|global|", func() (any, error) { return s.History("global", "") }},
 		{"revision|x-1", func() (any, error) { return s.Revision("x-1") }},
 		{"setup", func() (any, error) { return s.ClaudeSetup() }},
+		{"readtheme|n|{}", func() (any, error) { return s.ReadTheme("n", "{}") }},
+		{"keeptheme|n|{}", func() (any, error) { return s.KeepTheme("n", "{}") }},
+		{"removetheme|n", func() (any, error) { return []string{}, s.RemoveTheme("n") }},
 	}
 	for _, c := range calls {
 		f.asked = nil

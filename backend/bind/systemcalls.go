@@ -140,7 +140,7 @@ func (s *System) CancelImageBuild() error { s.Image.Cancel(); s.Browsers.Cancel(
 // ListContainers lists what this Loop folder has made, with who holds it and when it ends.
 func (s *System) ListContainers() []core.ContainerView { return orEmpty(s.Containers.Views()) }
 
-// SetTheme stores dark, light or system.
+// SetTheme stores dark, light, system or the name of an imported theme.
 func (s *System) SetTheme(theme string) error {
 	return s.Config.Set(s.Ctx, "global", "", "theme", theme)
 }

@@ -121,10 +121,13 @@ type ConfigStatus struct {
 	Problems       []core.SettingsProblem `json:"problems"` // of the global file
 	HasCredentials bool                   `json:"has_credentials"`
 	CredentialKind string                 `json:"credential_kind,omitempty"`
-	Theme          string                 `json:"theme"`
-	DoNotDisturb   bool                   `json:"do_not_disturb"` // the desktop shows no notifications
+	Theme          string                 `json:"theme"`            // of Loop's own, or the name of Look; an unknown one is “system”
+	Look           *core.Theme            `json:"look,omitempty"`   // the imported theme in force
+	Themes         []string               `json:"themes,omitempty"` // names of the imported ones
+	DoNotDisturb   bool                   `json:"do_not_disturb"`   // the desktop shows no notifications
 	Text           TextSizes              `json:"text"`
 	Terminal       TerminalLook           `json:"terminal"`
+	Keys           map[string][]string    `json:"keys,omitempty"` // of actions that do not have the page's own
 }
 
 // TextSizes are those of the page besides terminals, in CSS pixels.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"loop/backend/core"
 )
@@ -16,6 +17,11 @@ import (
 // colour is one of a terminal's, for both looks or for one.
 var colour = regexp.MustCompile(`^((dark|light)\.)?(background|foreground|cursor|selection|` +
 	`(bright_)?(black|red|green|yellow|blue|magenta|cyan|white))=#[0-9a-fA-F]{6}$`)
+
+// OwnThemes are the looks that Loop has itself. Any other name is that of an imported theme.
+var OwnThemes = []string{"system", "dark", "light", "contrast"}
+
+const maxThemeName = 60
 
 func inRange(f Field, x float64) error {
 	low, lowErr := strconv.ParseFloat(f.Min, 64)
@@ -45,6 +51,10 @@ func checkText(f Field, s string, entry int) error {
 	case "filled":
 		if strings.TrimSpace(s) == "" {
 			return bad("is empty", "")
+		}
+	case "theme":
+		if utf8.RuneCountInString(s) > maxThemeName {
+			return bad(fmt.Sprintf("is longer than %d characters", maxThemeName), "Write the name of a theme.")
 		}
 	case "word":
 		if strings.ContainsFunc(s, unicode.IsSpace) || s[0] == '-' {

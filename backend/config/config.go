@@ -91,9 +91,11 @@ type Config struct {
 	ExtraCAFiles    []string `json:"extra_ca_files" merge:"replace" project:"never"`
 	DockerHost      string   `json:"docker_host" applies:"restart" project:"never" check:"engine"`
 
-	Theme     string    `json:"theme" default:"\"system\"" oneof:"system,dark,light,contrast" project:"never"`
+	Theme     string    `json:"theme" default:"\"system\"" project:"never" check:"theme"`
 	FontSizes FontSizes `json:"font_sizes"`
-	Terminal  Terminal  `json:"terminal"`
+	// The names of actions are those of keyActions.
+	Keys     map[string][]string `json:"keys" merge:"by key" project:"never" check:"keys"`
+	Terminal Terminal            `json:"terminal"`
 }
 
 // ImageTools are the parts of Loop's own image that can be left out, by the names

@@ -41,7 +41,7 @@ func TestEditorSet(t *testing.T) {
 	before, _ := os.ReadFile(f.Path)
 	for field, value := range map[string]any{
 		"nonsense": 1, "envs.": 1, "mcp.servers.bad name": map[string]any{"command": "x"}, "mcp.servers.x": map[string]any{}, "claude_retry.max_attempts": 0,
-		"inherit_mounts": false, "envs.NEW_TOKEN": Hidden, "theme": "pink",
+		"inherit_mounts": false, "envs.NEW_TOKEN": Hidden, "log_level": "pink",
 	} {
 		if err := e.Set(f, field, value); err == nil || core.AsFailure(err).Code != core.CodeInvalid {
 			t.Errorf("%s: %v", field, err)
@@ -75,7 +75,7 @@ func TestEditorRaw(t *testing.T) {
 		t.Errorf("%s", data)
 	}
 	_, sum, _ = e.Raw(f)
-	for _, bad := range []string{"", "{", "{\"theme\": \"pink\"}", "{\"claude_code_oauth_token\": \"" + Hidden + "\"}", "{}" + strings.Repeat(" ", MaxSize)} {
+	for _, bad := range []string{"", "{", "{\"log_level\": \"pink\"}", "{\"claude_code_oauth_token\": \"" + Hidden + "\"}", "{}" + strings.Repeat(" ", MaxSize)} {
 		if err := e.SetRaw(f, bad, sum); err == nil {
 			t.Errorf("%.40q passed", bad)
 		}

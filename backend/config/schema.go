@@ -88,8 +88,14 @@ func property(f Field) map[string]any {
 		p["pattern"] = `\S`
 	case "colour":
 		p["items"] = map[string]any{"type": "string", "pattern": colour.String()}
+	case "theme":
+		p["maxLength"] = maxThemeName
 	case "url":
 		p["pattern"] = `^(https?://[^?#]+)?$`
+	case "keys":
+		p["additionalProperties"] = map[string]any{
+			"type": []string{"array", "null"}, "maxItems": maxKeys, "items": map[string]any{"type": "string", "pattern": keyPattern},
+		}
 	case "modes":
 		p["additionalProperties"] = map[string]any{"enum": []any{ModeRecord, ModeShadow, ModeEnforce, nil}}
 	case "word":

@@ -45,7 +45,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`[]`, `{"theme": "pink"}`, `{"container_memory_mb": 1}`, `{"container_memory_mb": 1.5}`, `{"container_memory_mb": "x"}`, `{"mounts": "x"}`, `{"mounts": [1]}`,
+		`[]`, `{"log_level": "pink"}`, `{"theme": "` + strings.Repeat("x", 61) + `"}`, `{"container_memory_mb": 1}`, `{"container_memory_mb": 1.5}`, `{"container_memory_mb": "x"}`, `{"mounts": "x"}`, `{"mounts": [1]}`,
 		`{"font_sizes": {"chat": 200}}`, `{"font_sizes": 1}`, `{"container_image": ""}`, `{"claude_model": "-x"}`, `{"anthropic_base_url": "ftp://x"}`, `{"claude_retry": {"max_attempts": 0}}`,
 		`{"mcp": {"servers": {"a b": {"command": "x"}}}}`, `{"mcp": {"servers": {"a": {}}}}`, `{"mcp": {"servers": {"a": {"command": "x", "type": "http"}}}}`, `{"envs": []}`,
 		`{"container_image_autobuild": 1}`, `{"guest_transport": "udp"}`,

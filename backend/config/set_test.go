@@ -48,7 +48,7 @@ func TestEdit(t *testing.T) {
 		{"{", "theme", "dark", "has an error"},
 		{"[]", "theme", "dark", "does not hold an object"},
 		{"{\"theme\": \"dark\", \"theme\": \"light\"}", "theme", "dark", "twice"},
-		{"{}", "theme", "pink", "must be one of"},
+		{"{}", "log_level", "pink", "must be one of"},
 		{"{}", "container_memory_mb", "x", "whole number"},
 		{"{}", "theme", make(chan int), "cannot be written"},
 		{"{\"font_sizes\": 1}", "font_sizes.chat", 14, "not an object"},

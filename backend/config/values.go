@@ -106,6 +106,8 @@ func (doc *document) object(plain []byte, fields []Field, obj *hujson.Object, pr
 		case m.Value.Value.Kind() == 'n': // null is “not set”
 		case fields[n].typ == reflect.TypeFor[[]Agent]():
 			doc.agents(plain, fields[n], m)
+		case fields[n].check == "keys":
+			doc.keyBindings(plain, fields[n], m)
 		default:
 			doc.member(fields[n], m, plain[m.Value.StartOffset:m.Value.EndOffset])
 		}

@@ -390,7 +390,7 @@ func (d *Daemon) assembleBound() {
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
-		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
+		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings, Looks: d.settings},
 		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: d.files, Files: d.files, OS: runtime.GOOS,
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} }},
 		system: &bind.System{

@@ -20,6 +20,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/credentials"
+	"loop/backend/themes"
 )
 
 // configPoll is how often the configuration file is looked at for changes made
@@ -58,6 +59,8 @@ type Service struct {
 	// SignIn gets a token of a subscription.
 	SignIn *SignIn
 
+	looks *themes.Store
+
 	mu    sync.Mutex
 	asked map[string]asked // by path
 }
@@ -65,12 +68,13 @@ type Service struct {
 var (
 	_ bind.SettingsService = (*Service)(nil)
 	_ bind.ConfigService   = (*Service)(nil)
+	_ bind.ThemeService    = (*Service)(nil)
 )
 
 // New starts nothing; Run does.
 func New(o Options) *Service {
 	s := &Service{
-		o: o, asked: map[string]asked{},
+		o: o, asked: map[string]asked{}, looks: themes.In(o.Home),
 		editor: config.Editor{
 			History: config.OpenHistory(filepath.Join(o.Home, config.HistoryFolder)),
 			Trust:   config.OpenTrust(filepath.Join(o.Home, config.TrustFileName)),
@@ -144,13 +148,14 @@ func (s *Service) Status() bind.ConfigStatus {
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
 		Path: snap.Path, Problems: append([]core.SettingsProblem{}, snap.Problems...), Theme: snap.Config.Theme,
-		DoNotDisturb: snap.Config.DoNotDisturb,
-		Text:         bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
+		DoNotDisturb: snap.Config.DoNotDisturb, Keys: snap.Config.Keys,
+		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
 			CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,
 		},
 	}
+	s.wear(&st)
 	ctx, cancel := context.WithTimeout(context.Background(), statusWait)
 	defer cancel()
 	if kind, _, err := s.Keys.Choose(ctx, snap.Config); err == nil {

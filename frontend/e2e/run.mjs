@@ -22,6 +22,8 @@ import "./containers.mjs";
 import "./settings.mjs";
 import "./settings-file.mjs";
 import "./settings-keys.mjs";
+import "./keys.mjs";
+import "./themes.mjs";
 import "./claude-setup.mjs";
 import "./usage.mjs";
 import "./unseen.mjs";

@@ -14,6 +14,7 @@ import { select } from "./session/actions";
 import { followWaiting, takeRunLink } from "./session/playback";
 import { followRowWaiting, takeRowLink } from "./session/rowlink";
 import { applyTheme } from "./app/theme";
+import { parseTheme } from "./model/theme";
 import { register } from "./dock/panels";
 import { asked } from "./session/leave";
 import { parseOutbox } from "./model/outbox";
@@ -25,7 +26,7 @@ const RECALL_MS = 400; // Loop is on this computer; after this time the page beg
 
 register(PANELS);
 keepPage();
-applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
+applyTheme(loadChoice("theme") || "system", loadChoice("contrast"), parseTheme(loadChoice("look")));
 outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });
 
 function takeLinks() {
@@ -41,12 +42,13 @@ await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r,
 
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
-applyTheme(theme, contrast);
+const look = parseTheme(loadChoice("look"));
+applyTheme(theme, contrast, look);
 // A narrow or much enlarged page has no room for the sidebar beside the rest.
 const narrow = matchMedia("(max-width: 760px)");
 const sidebarOpen = () => !narrow.matches && loadChoice("sidebar") !== "closed";
 narrow.addEventListener("change", () => viewStore.setState({ sidebarOpen: sidebarOpen() }));
-viewStore.setState({ theme, contrast, sidebarOpen: sidebarOpen() });
+viewStore.setState({ theme, look, contrast, sidebarOpen: sidebarOpen() });
 
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });

@@ -57,7 +57,6 @@ var notThePage = map[string]string{
 	"System.ImageStatus":        "the page's bridge, to see whether its key is good",
 	"System.Show":               "a second start of the app",
 	"Settings.Revoke":           "the command line: loop config",
-	"Settings.Unset":            "the command line: loop config; the page takes a field out by Change",
 	"Terminals.Create":          "the command line; the page creates through the socket of its pane",
 	"Terminals.Endpoint":        "the window's bridge, before there is anything to call through",
 	"Terminals.Record":          "the command line; the page records through the socket of its pane",

@@ -300,10 +300,13 @@ export type ConfigStatus = {
   problems: SettingsProblem[] | null; // of the global file
   has_credentials: boolean;
   credential_kind?: string;
-  theme: string;
+  theme: string; // of Loop's own, or the name of Look; an unknown one is “system”
+  look?: Theme; // the imported theme in force
+  themes?: string[]; // names of the imported ones
   do_not_disturb: boolean; // the desktop shows no notifications
   text: TextSizes;
   terminal: TerminalLook;
+  keys?: Record<string, string[] | null>; // of actions that do not have the page's own
 };
 
 export type Container = {
@@ -1165,6 +1168,14 @@ export type RawSettings = {
   sha256: string; // of the file; empty when there is none
 };
 
+export type ReadTheme = {
+  name: string;
+  format: string; // in words
+  look: ThemeLook;
+  changes: ThemeChange[] | null; // colours that had too little contrast
+  kept: string;
+};
+
 export type Recording = {
   name: string; // of its file, which is what it is asked for by
   session_id: TerminalID;
@@ -1609,6 +1620,24 @@ export type TextSizes = {
   panels: number; // dialogs, and panels other than the timeline
 };
 
+export type Theme = {
+  name: string;
+  looks: ThemeLook[] | null; // a dark one, a light one, or both
+};
+
+export type ThemeChange = {
+  what: string; // as the text calls it
+  from: string;
+  to: string;
+  had: number; // contrast
+  needs: number; // contrast
+};
+
+export type ThemeLook = {
+  dark: boolean;
+  colors: Record<string, string> | null; // #rrggbb by the page's tokens, without their dashes
+};
+
 export type Thinking = {
   msg_id?: string;
   text: string;
@@ -1861,12 +1890,17 @@ export const bound = (call: Call) => ({
     claudeSetup: () => call<ClaudeSetupView>("Settings", "ClaudeSetup"),
     get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
     history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
+    keepTheme: (name: string, text: string) => call<Theme>("Settings", "KeepTheme", name, text),
     raw: (scope: string, channelID: string) => call<RawSettings>("Settings", "Raw", scope, channelID),
+    readTheme: (name: string, text: string) => call<ReadTheme>("Settings", "ReadTheme", name, text),
+    removeTheme: (name: string) => call<null>("Settings", "RemoveTheme", name),
     restore: (id: string) => call<SettingsView>("Settings", "Restore", id),
     revision: (id: string) => call<SettingsRevisionText>("Settings", "Revision", id),
     schema: () => call<unknown>("Settings", "Schema"),
     set: (scope: string, channelID: string, field: string, value: unknown) => call<SettingsView>("Settings", "Set", scope, channelID, field, value),
     setRaw: (scope: string, channelID: string, text: string, sha256: string) => call<SettingsView>("Settings", "SetRaw", scope, channelID, text, sha256),
+    themes: () => call<Theme[] | null>("Settings", "Themes"),
+    unset: (scope: string, channelID: string, field: string) => call<SettingsView>("Settings", "Unset", scope, channelID, field),
   },
   system: {
     adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),

@@ -21,6 +21,8 @@ const loaders = {
   SessionsDialog: () => import("../features/sessions/SessionsDialog").then((m) => m.SessionsDialog),
   RecordingsDialog: () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog),
   ClaudeSetupDialog: () => import("../features/settings/ClaudeSetupDialog").then((m) => m.ClaudeSetupDialog),
+  KeysDialog: () => import("../features/settings/KeysDialog").then((m) => m.KeysDialog),
+  ThemesDialog: () => import("../features/settings/ThemesDialog").then((m) => m.ThemesDialog),
   ShortcutsDialog: () => import("../features/palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
@@ -41,6 +43,8 @@ const ImageDialog = later(loaders.ImageDialog);
 const SessionsDialog = later(loaders.SessionsDialog);
 const RecordingsDialog = later(loaders.RecordingsDialog);
 const ClaudeSetupDialog = later(loaders.ClaudeSetupDialog);
+const KeysDialog = later(loaders.KeysDialog);
+const ThemesDialog = later(loaders.ThemesDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
@@ -73,6 +77,10 @@ export function Dialogs() {
         return <ImageDialog onClose={closeDialog} />;
       case "setup":
         return <ClaudeSetupDialog onClose={closeDialog} />;
+      case "keys":
+        return <KeysDialog onClose={closeDialog} />;
+      case "themes":
+        return <ThemesDialog onClose={closeDialog} />;
       case "shortcuts":
         return <ShortcutsDialog onClose={closeDialog} />;
       case "worktree":

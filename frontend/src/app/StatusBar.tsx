@@ -16,6 +16,7 @@ import { nextNeed } from "../session/gate";
 import { useChannels } from "../session/useChannels";
 import { session } from "../session/session";
 import { HostItem } from "./HostItem";
+import { useAriaKeys, useKeyText } from "../ui/keys";
 
 export function StatusBar() {
   const f = useStore(frameStore);
@@ -23,6 +24,8 @@ export function StatusBar() {
   const working = channels.filter((c) => c.state === "working").length;
   const needs = channels.filter((c) => c.state === "needs_you").length;
   const queued = f.channels.reduce((n, c) => n + c.queued, 0);
+  const key = useKeyText()("page.next-waiting");
+  const aria = useAriaKeys("page.next-waiting");
   const problems = f.config?.problems?.length ?? 0;
   return (
     <footer className="statusbar" aria-label="Status" data-region="status">
@@ -42,7 +45,7 @@ export function StatusBar() {
       )}
       {queued > 0 && <span className="status-item">{queued} queued</span>}
       {needs > 0 && (
-        <button type="button" className="status-item need" onClick={() => nextNeed()} title="Go to the next one (F8)" aria-keyshortcuts="F8">
+        <button type="button" className="status-item need" onClick={() => nextNeed()} title={key ? `Go to the next one (${key})` : "Go to the next one"} aria-keyshortcuts={aria}>
           <TriangleAlert size={13} aria-hidden />
           {needs} {needs === 1 ? "needs" : "need"} you
         </button>

@@ -2,13 +2,14 @@ import { ChevronRight, PanelLeft, Search, SlidersHorizontal } from "lucide-react
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../model/stores";
 import { visible } from "../model/text";
-import { IconButton, Kbd } from "../ui/Button";
-import { keys, MOD } from "../ui/keys";
+import { IconButton, KeyOf } from "../ui/Button";
 import { LoopMark } from "../ui/Mark";
 import { WaitingPill } from "../features/gate/WaitingPill";
 import { openDialog, select, toggleSidebar } from "../session/actions";
+import { useAriaKeys } from "../ui/keys";
 
 export function TopBar() {
+  const paletteKeys = useAriaKeys("page.palette");
   const selected = useStore(viewStore, (v) => v.selected);
   const page = useStore(viewStore, (v) => v.page);
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
@@ -22,7 +23,7 @@ export function TopBar() {
           <LoopMark />
           <span>Loop</span>
         </button>
-        <IconButton name={sidebarOpen ? "Hide the sidebar" : "Show the sidebar"} keys={keys(MOD, "B")} aria-pressed={sidebarOpen} onClick={toggleSidebar}>
+        <IconButton name={sidebarOpen ? "Hide the sidebar" : "Show the sidebar"} action="page.sidebar" aria-pressed={sidebarOpen} onClick={toggleSidebar}>
           <PanelLeft size={15} />
         </IconButton>
       </div>
@@ -35,13 +36,13 @@ export function TopBar() {
         )}
         <h1 className="ellipsis">{channel ? visible(channel.name) : page === "containers" ? "Containers" : page === "desk" ? "Desk" : "Welcome"}</h1>
       </div>
-      <button type="button" className="searchbox" onClick={() => openDialog("palette")} aria-keyshortcuts="Control+Shift+P">
+      <button type="button" className="searchbox" onClick={() => openDialog("palette")} aria-keyshortcuts={paletteKeys}>
         <Search size={14} aria-hidden />
         <span className="ellipsis">Go to channel, file or command</span>
-        <Kbd>{keys(MOD, "Shift", "P")}</Kbd>
+        <KeyOf of="page.palette" />
       </button>
       <WaitingPill />
-      <IconButton name="Settings" keys={keys(MOD, ",")} onClick={() => openDialog("settings")}>
+      <IconButton name="Settings" action="page.settings" onClick={() => openDialog("settings")}>
         <SlidersHorizontal size={15} />
       </IconButton>
     </header>

@@ -1,11 +1,11 @@
 import { RadioTower } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
-import { keyOf, sideOf } from "../model/dock/keys";
+import { sideOf } from "../model/dock/keys";
 import type { Layout } from "../model/dock/layout";
 import { dockUi } from "../model/dock/store";
-import { Button, Kbd } from "../ui/Button";
-import { isMac } from "../ui/keys";
+import { Button, Kbd, KeyOf } from "../ui/Button";
+import { isMac, pressed } from "../ui/keys";
 import { broadcastTargets, evenOut, goToFocus, moveTab, stretch, toggleBroadcast } from "./dock";
 import { kindOf } from "./panels";
 
@@ -23,7 +23,7 @@ export function BroadcastBar({ layout }: { layout: Layout }) {
         <strong>{targets.length > 1 ? `Typing goes to ${targets.length === 2 ? "both" : `all ${targets.length}`} visible terminals.` : "Only one terminal is visible."}</strong>
         {hosts > 0 && ` ${hosts === 1 ? "One of them runs" : `${hosts} of them run`} on this computer.`}
       </p>
-      <Button look="small" onClick={toggleBroadcast}>Type into one again <Kbd>{keyOf("broadcast", isMac)}</Kbd></Button>
+      <Button look="small" onClick={toggleBroadcast}>Type into one again <KeyOf of="panes.broadcast" /></Button>
     </div>
   );
 }
@@ -49,7 +49,7 @@ export function ArrangeBar() {
           // A moved panel may have taken the focus.
           requestAnimationFrame(() => el.current?.focus());
         } else if (e.key === "=") evenOut();
-        else if (e.key === "Enter" || e.key === "Escape" || (e.key.toLowerCase() === "l" && e.shiftKey)) leave(true);
+        else if (e.key === "Enter" || e.key === "Escape" || pressed("panes", e) === "panes.arrange") leave(true);
         else return;
         e.preventDefault();
         e.stopPropagation();

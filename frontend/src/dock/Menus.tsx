@@ -3,15 +3,13 @@ import { DropdownMenu } from "radix-ui";
 import { Fragment } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../api/types";
-import { keyOf } from "../model/dock/keys";
 import type { Group, Layout, Panel } from "../model/dock/layout";
 import { TIMELINE } from "../model/dock/layout";
 import { dockUi } from "../model/dock/store";
 import { IconButton } from "../ui/Button";
-import { isMac } from "../ui/keys";
+import { keyText } from "../ui/keys";
 import { Menu, MenuItem, MenuLine, SubMenu } from "../ui/Menu";
 import { evenOut, goInto, moveTab, requestClose, runDockKey, split, toggleZoom } from "./dock";
-import { hintOf } from "./hints";
 import type { PanelCommand } from "./panels";
 import { allKinds, kindOf, useFace, usePanelChanges } from "./panels";
 
@@ -82,23 +80,23 @@ export function PanelMenu({ channelId, layout, group, panel, opens }: Place & { 
     }>
       {opens && <NewItems channelId={channelId} group={group} />}
       {opens && <MenuLine />}
-      <MenuItem icon={<Columns2 size={14} aria-hidden />} name="Split right" hint={hintOf("split-right")} onSelect={() => split("right", panel.id)} />
-      <MenuItem icon={<Rows2 size={14} aria-hidden />} name="Split down" hint={hintOf("split-down")} onSelect={() => split("down", panel.id)} />
+      <MenuItem icon={<Columns2 size={14} aria-hidden />} name="Split right" hint={keyText("panes.split-right")} onSelect={() => split("right", panel.id)} />
+      <MenuItem icon={<Rows2 size={14} aria-hidden />} name="Split down" hint={keyText("panes.split-down")} onSelect={() => split("down", panel.id)} />
       <MenuLine />
-      <MenuItem icon={layout.zoom ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />} name={layout.zoom ? "Show all panes" : "Show alone"} hint={keyOf("zoom", isMac)} disabled={!several} onSelect={() => { goInto(panel.id); toggleZoom(); }} />
+      <MenuItem icon={layout.zoom ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />} name={layout.zoom ? "Show all panes" : "Show alone"} hint={keyText("panes.zoom")} disabled={!several} onSelect={() => { goInto(panel.id); toggleZoom(); }} />
       <SubMenu icon={<Move size={14} aria-hidden />} name="Move" disabled={!several && group.panels.length < 2}>
         {(["left", "right", "up", "down"] as const).map((side) => (
           <MenuItem key={side} name={{ left: "Left", right: "Right", up: "Up", down: "Down" }[side]} onSelect={() => { moveTab(side, panel.id); goInto(panel.id); }} />
         ))}
       </SubMenu>
-      <MenuItem icon={<Move size={14} aria-hidden />} name="Arrange by keys" hint={keyOf("arrange", isMac)} disabled={!several && group.panels.length < 2} onSelect={() => { goInto(panel.id); runDockKey({ do: "arrange" }); }} />
+      <MenuItem icon={<Move size={14} aria-hidden />} name="Arrange by keys" hint={keyText("panes.arrange")} disabled={!several && group.panels.length < 2} onSelect={() => { goInto(panel.id); runDockKey({ do: "arrange" }); }} />
       <MenuItem icon={<Equal size={14} aria-hidden />} name="Make all the same size" disabled={!several} onSelect={evenOut} />
       {acts.length > 0 && <MenuLine />}
       <Commands list={acts} />
       {panel.id !== TIMELINE && (
         <>
           <MenuLine />
-          <MenuItem icon={<X size={14} aria-hidden />} name="Close" danger hint={hintOf("close")} onSelect={() => requestClose(panel.id)} />
+          <MenuItem icon={<X size={14} aria-hidden />} name="Close" danger hint={keyText("panes.close")} onSelect={() => requestClose(panel.id)} />
         </>
       )}
     </Menu>

@@ -7,8 +7,7 @@ import * as change from "../model/dock/change";
 import type { Group, Layout, Panel } from "../model/dock/layout";
 import { dockUi } from "../model/dock/store";
 import { Button } from "../ui/Button";
-import { composing, isMac } from "../ui/keys";
-import { keyOf } from "../model/dock/keys";
+import { composing, useKeyText } from "../ui/keys";
 import { beginRename, endRename, goInto, requestClose, toggleZoom } from "./dock";
 import { update } from "./layouts";
 import { NewMenu, PanelMenu } from "./Menus";
@@ -22,6 +21,7 @@ type Props = { channelId: ChannelID; layout: Layout; group: Group; number: numbe
 /** The tabs of one group, with the buttons of the group. */
 export function Strip({ channelId, layout, group, number, count, style, off, edge }: Props) {
   const renaming = useStore(dockUi, (u) => (group.panels.includes(u.renaming) ? u.renaming : ""));
+  const zoomKey = useKeyText()("panes.zoom");
   const list = useRef<HTMLDivElement>(null);
   const front = layout.focus === group.id;
   const active = layout.panels[group.active];
@@ -59,7 +59,7 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
       <div className={`dock-tools ${path ? "" : "short"}`}>
         {(active && kindOf(active).tools?.(channelId)) ?? <span className="grow" />}
         {layout.zoom === group.id && (
-          <Button look="small dock-alone" aria-label="Show all" title={`Show all panes (${keyOf("zoom", isMac)})`} onClick={toggleZoom}>
+          <Button look="small dock-alone" aria-label="Show all" title={zoomKey ? `Show all panes (${zoomKey})` : "Show all panes"} onClick={toggleZoom}>
             <Minimize2 size={12} aria-hidden /> {words && "Show all"}
           </Button>
         )}

@@ -24,7 +24,7 @@ const logLines: PanelKind<{ source: string }> = {
   store: ({ source }) => (source ? { source } : null),
   load: ({ source }) => (typeof source === "string" ? { source } : null),
   key: (d) => d.source,
-  keys: { heading: "In a log", rows: () => [{ keys: "g", does: "Go to the newest line" }], press: (e) => e.key === "g" },
+  keys: { place: "In a log", rows: () => [{ keys: "g", does: "Go to the newest line" }], press: (e) => e.key === "g" },
   opens: (_, group) => ["app", "guest"].map((source) => ({ id: source, name: `Open: log of ${source}`, icon: null, run: () => openPanel({ kind: "log-lines", data: { source } }, group) })),
   acts: ({ data }) => [{ id: "copy", name: "Copy the log", icon: null, run: () => did.push(`copy ${data.source}`) }],
   focus: ({ data }) => void did.push(`focus ${data.source}`),

@@ -8,6 +8,7 @@ import { createStore } from "zustand/vanilla";
 import type { ChannelID } from "../api/types";
 import type { GroupID, NewPanel, Panel } from "../model/dock/layout";
 import type { Codec } from "../model/dock/stored";
+import type { Place } from "../model/keys/table";
 
 /** The words and marks of a panel's tab. */
 export type Face = {
@@ -36,8 +37,8 @@ export type PanelCommand = {
 };
 
 export type PanelKeys = {
-  heading: string; // for the list of shortcuts
-  rows(): { keys: string; does: string }[];
+  place: Place | (string & {}); // in the table of keys, or a heading of its own in the list of shortcuts
+  rows(): { keys: string; does: string }[]; // keys that stay as they are
   /** Handles a key that no panel took. True if the key belongs to this kind. */
   press?(e: KeyboardEvent): boolean;
 };

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { dockKey } from "../model/dock/keys";
-import { keyAction, NEUTRAL } from "../model/terminals/keys";
-import { isMac, PLATFORM } from "../ui/keys";
+import { keysStore } from "../model/keys/store";
+import { pressed, typesInto } from "../ui/keys";
 import { front } from "../ui/layer";
 import { requestClose, runDockKey, split } from "./dock";
 import { allKinds } from "./panels";
@@ -10,7 +10,7 @@ import { allKinds } from "./panels";
 export function useDockKeys() {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {
-      if (e.defaultPrevented || e.isComposing || front.busy) return;
+      if (e.defaultPrevented || e.isComposing || front.busy || typesInto(e)) return;
       if (e.target instanceof Element && e.target.closest(".term")) return;
       if (taken(e) || allKinds().some((kind) => kind.keys?.press?.(e))) {
         e.preventDefault();
@@ -23,12 +23,12 @@ export function useDockKeys() {
 }
 
 function taken(e: KeyboardEvent): boolean {
-  const k = dockKey(e, isMac, false);
+  const k = dockKey(e, keysStore.getState().map, false);
   if (k) return runDockKey(k);
-  switch (keyAction(e, PLATFORM, NEUTRAL)) {
-    case "split-right": split("right"); return true;
-    case "split-down": split("down"); return true;
-    case "close": requestClose(); return true;
+  switch (pressed("panes", e)) {
+    case "panes.split-right": split("right"); return true;
+    case "panes.split-down": split("down"); return true;
+    case "panes.close": requestClose(); return true;
     default: return false;
   }
 }

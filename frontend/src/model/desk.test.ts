@@ -45,14 +45,15 @@ describe("answers", () => {
 describe("keys", () => {
   const press = (key: string, more: object = {}) => ({ key, mod: false, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, repeat: false, ...more });
   it("gives an answer by the chord alone", () => {
-    expect(deskKey(press("2"), false)).toEqual({ act: "number", n: 2 });
-    expect(deskKey(press("Enter"), false)).toEqual({ act: "open" });
-    expect(deskKey(press("Enter", { mod: true, ctrlKey: true }), true)).toEqual({ act: "give" });
-    for (const k of [press("2", { repeat: true }), press("Enter", { mod: true, ctrlKey: true, repeat: true }), press("Enter", { mod: true, ctrlKey: true, shiftKey: true }), press("2", { ctrlKey: true }), press("0"), press("x"), press(".", { repeat: true })]) expect(deskKey(k, false)).toBeNull();
+    expect(deskKey(press("2"), false, "")).toEqual({ act: "number", n: 2 });
+    expect(deskKey(press("Enter"), false, "")).toEqual({ act: "open" });
+    expect(deskKey(press("Enter", { mod: true, ctrlKey: true }), true, "")).toEqual({ act: "give" });
+    for (const k of [press("2", { repeat: true }), press("Enter", { mod: true, ctrlKey: true, repeat: true }), press("Enter", { mod: true, ctrlKey: true, shiftKey: true }), press("2", { ctrlKey: true }), press("0"), press("x")]) expect(deskKey(k, false, "")).toBeNull();
+    expect(deskKey(press(".", { repeat: true }), false, "desk.stop")).toBeNull();
   });
   it("leaves keys to who types", () => {
-    expect(["1", "j", "s", "Enter", "."].map((k) => deskKey(press(k), true))).toEqual([null, null, null, null, null]);
-    expect(deskKey(press("Escape"), true)).toEqual({ act: "back" });
+    expect(["1", "j", "s", "Enter", "."].map((k) => deskKey(press(k), true, k === "j" ? "desk.next" : ""))).toEqual([null, null, null, null, null]);
+    expect(deskKey(press("Escape"), true, "")).toEqual({ act: "back" });
   });
   it("frames what comes in the place of one that is gone", () => {
     expect(framed(["a", "b"], "b", 0)).toBe("b");

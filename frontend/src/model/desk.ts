@@ -74,18 +74,18 @@ export type DeskKey = { act: "number"; n: number } | { act: "give" | "open" | "n
 
 type Press = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };
 
-/** What a key means on the desk. A number only chooses, and a held key does nothing. */
-export function deskKey(e: Press, typing: boolean): DeskKey {
+/** What a key means on the desk. action: the one of the table of keys that it is. A number only chooses, and a held key does nothing. */
+export function deskKey(e: Press, typing: boolean, action: string): DeskKey {
   if (e.key === "Enter" && e.mod && !e.altKey && !e.shiftKey) return e.repeat ? null : { act: "give" };
   const plain = !e.ctrlKey && !e.metaKey && !e.altKey && !e.shiftKey;
-  if (!plain) return null;
-  if (e.key === "Escape") return { act: "back" };
+  if (!plain && !action) return null;
+  if (e.key === "Escape" && plain) return { act: "back" };
   if (typing) return null;
-  if (/^[1-9]$/.test(e.key)) return e.repeat ? null : { act: "number", n: Number(e.key) };
+  if (plain && /^[1-9]$/.test(e.key)) return e.repeat ? null : { act: "number", n: Number(e.key) };
   const acts: Record<string, "open" | "next" | "previous" | "first" | "last" | "seen" | "stop"> = {
-    Enter: "open", j: "next", ArrowDown: "next", k: "previous", ArrowUp: "previous", Home: "first", End: "last", s: "seen", ".": "stop",
+    Enter: "open", "desk.next": "next", ArrowDown: "next", "desk.previous": "previous", ArrowUp: "previous", Home: "first", End: "last", "desk.seen": "seen", "desk.stop": "stop",
   };
-  const act = acts[e.key];
+  const act = acts[action || e.key];
   return act && !(e.repeat && (act === "open" || act === "stop" || act === "seen")) ? { act } : null;
 }
 

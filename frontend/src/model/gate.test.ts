@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Approval, ApprovalOffer, ChannelView, LoopEvent, Question } from "../api/types";
 import {
   addressParts, against, announcement, answererWords, applyGate, chain, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
-  stateWords, stops, stopWords, timeLeft, walks, waitingOf, wish,
+  stateWords, stops, stopWords, timeLeft, waitingOf, wish,
 } from "./gate";
 import { elideMiddle, lineSegments, pathParts, visibleLine } from "./gate-text";
 
@@ -88,10 +88,6 @@ describe("the queue that F8 walks", () => {
     expect(nextStop(all, "answered meanwhile")?.id).toBe("a");
     expect(nextStop(all, "", true)?.id).toBe("e");
     expect(nextStop([], "a")).toBeUndefined();
-  });
-  it("has a key that programs may have with a modifier", () => {
-    const key = (more: object) => walks({ key: "F8", ctrlKey: false, metaKey: false, altKey: false, ...more });
-    expect([key({}), key({ ctrlKey: true }), key({ altKey: true }), key({ metaKey: true }), key({ key: "F7" })]).toEqual([true, false, false, false, false]);
   });
   it("says how long it is, and the place in it", () => {
     expect(stopWords(all, "q")).toBe("2 of 4 waiting for you");

@@ -93,9 +93,6 @@ export function stopWords(all: Stop[], at: string): string {
   return i >= 0 && all.length > 1 ? `${i + 1} of ${all.length} waiting for you` : `${all.length} waiting for you`;
 }
 
-/** F8 and Shift F8. A terminal leaves them to its program while nothing is held. */
-export const walks = (e: Pick<Key, "key" | "ctrlKey" | "metaKey" | "altKey">): boolean => e.key === "F8" && !e.ctrlKey && !e.metaKey && !e.altKey;
-
 // --- a card ---
 
 export type Key = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };

@@ -1,7 +1,7 @@
 // The stores of the page, in vanilla zustand: without React and DOM.
 import { createStore } from "zustand/vanilla";
 import { toFailure } from "../api/failure";
-import type { ChannelID, DoctorReport, Failure, LoopEvent } from "../api/types";
+import type { ChannelID, DoctorReport, Failure, LoopEvent, Theme } from "../api/types";
 import type { FrameState } from "./frame";
 import { emptyFrame } from "./frame";
 import type { Outbox } from "./outbox";
@@ -49,7 +49,7 @@ export function setTimeline(id: ChannelID, change: (t: TimelineState) => Timelin
   if (after !== before) timelinesStore.setState({ [id]: after });
 }
 
-export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "file" | "image" | "rename" | "choices" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings" | "setup" | "find";
+export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "file" | "image" | "rename" | "choices" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings" | "setup" | "find" | "keys" | "themes";
 
 /** What can be done about what a message says. */
 export type ToastAction = { name: string; run(): void };
@@ -61,6 +61,7 @@ export type ViewState = {
   dialogChannel: ChannelID;
   sidebarOpen: boolean;
   theme: string;
+  look: Theme | null; // the imported theme that theme names
   contrast: string; // "more", or "" for the system's choice
   toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null; action?: ToastAction } | null;
 };
@@ -89,7 +90,7 @@ export const browserVisitStore = createStore<{ channel: ChannelID; url: string }
 export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
 
 export const viewStore = createStore<ViewState>(() => ({
-  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
+  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", look: null, contrast: "", toast: null,
 }));
 
 let toasts = 0;

@@ -14,6 +14,7 @@ import { layoutOf } from "../dock/layouts";
 import { draftOf, setDraft, setWish, wishIn } from "./drafts";
 import { saveChoice } from "../shell/memory";
 import { session } from "./session";
+import { OWN_THEMES } from "../model/theme";
 
 export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
 
@@ -203,8 +204,8 @@ export function openLink(href: string) {
 }
 
 export async function setTheme(theme: string) {
-  viewStore.setState({ theme });
-  saveChoice("theme", theme);
+  // Loop's answer brings the colours of an imported theme.
+  if (OWN_THEMES.some(([id]) => id === theme)) viewStore.setState({ theme, look: null });
   try {
     await session().api.system.setTheme(theme);
   } catch (err) {

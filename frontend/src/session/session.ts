@@ -14,6 +14,7 @@ import { applyTerminalEvents, fromList } from "../model/terminals/sessions";
 import { loadFailed, loaded, olderLoaded, receive, startLoading } from "../model/timeline/state";
 import type { Bridge } from "../shell/bridge";
 import { saveChoice, send } from "../shell/memory";
+import { chooseKeys } from "../model/keys/store";
 
 const PAGE = 300; // events in one page of a timeline
 const FAR_PAGE = 1000; // on the way to a certain one
@@ -50,7 +51,8 @@ export function startSession(bridge: Bridge) {
       frameStore.setState(applyEvents(fresh, waiting));
       if (hasGap(fresh, waiting)) setTimeout(() => void resyncAll(), RESYNC_MS);
       connectionStore.setState({ snapshotFailure: null });
-      viewStore.setState({ theme: s.config.theme || "system" });
+      viewStore.setState({ theme: s.config.theme || "system", look: s.config.look ?? null });
+      chooseKeys(s.config.keys ?? {});
       deliver(waiting);
       void resend();
     } catch (err) {
@@ -106,7 +108,8 @@ export function startSession(bridge: Bridge) {
   function deliver(batch: LoopEvent[]) {
     // The person edited the settings, or another page chose a theme.
     if (batch.some((e) => e.type === "config.changed")) {
-      viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
+      viewStore.setState({ theme: frameStore.getState().config?.theme || "system", look: frameStore.getState().config?.look ?? null });
+      chooseKeys(frameStore.getState().config?.keys ?? {});
       void replaced();
     }
     sessionsStore.setState((t) => applyTerminalEvents(t, batch));

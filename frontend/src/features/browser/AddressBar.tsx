@@ -5,7 +5,6 @@ import type { BrowserState } from "../../api/browser-messages";
 import { addressParts } from "../../model/browser/place";
 import { visible } from "../../model/text";
 import { IconButton } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import type { BrowserPane } from "./pane";
 import { screenshotToPrompt } from "./prompting";
@@ -25,7 +24,7 @@ export function AddressBar({ pane, state }: { pane: BrowserPane; state: BrowserS
       {tab?.loading ? (
         <IconButton name="Stop loading" onClick={() => void pane.act("stop")}><X size={16} aria-hidden /></IconButton>
       ) : (
-        <IconButton name="Load again" keys="F5" disabled={!tab} onClick={() => void pane.act("reload")}><RotateCw size={15} aria-hidden /></IconButton>
+        <IconButton name="Load again" action="browser.reload" disabled={!tab} onClick={() => void pane.act("reload")}><RotateCw size={15} aria-hidden /></IconButton>
       )}
       <Address pane={pane} url={tab?.url ?? ""} host={state?.mode === "host"} />
       {!narrow && (
@@ -35,7 +34,7 @@ export function AddressBar({ pane, state }: { pane: BrowserPane; state: BrowserS
             {dark ? <Moon size={15} aria-hidden /> : <Sun size={15} aria-hidden />}
           </IconButton>
           <i className="browser-line" />
-          <IconButton name="Pick an element for the prompt" keys={keys(MOD, "Shift", "S")} className={picking ? "browser-on" : ""} aria-pressed={picking} disabled={!running} onClick={() => pane.toggle("picking")}><SquareDashedMousePointer size={15} aria-hidden /></IconButton>
+          <IconButton name="Pick an element for the prompt" action="browser.pick" className={picking ? "browser-on" : ""} aria-pressed={picking} disabled={!running} onClick={() => pane.toggle("picking")}><SquareDashedMousePointer size={15} aria-hidden /></IconButton>
           <IconButton name="Screenshot to the prompt" disabled={!running} onClick={() => void screenshotToPrompt(pane)}><Camera size={15} aria-hidden /></IconButton>
         </>
       )}

@@ -2,8 +2,8 @@ import { Hand, MousePointer2, Undo2 } from "lucide-react";
 import type { BrowserState } from "../../api/browser-messages";
 import { ago } from "../../model/browser/deed";
 import { elapsed } from "../../model/format";
-import { Button, Kbd } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
+import { Button, KeyOf } from "../../ui/Button";
+import { useAriaKeys } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { useNow } from "../../ui/useNow";
 import type { BrowserPane } from "./pane";
@@ -12,10 +12,11 @@ const WHO = { person: "You are driving", agent: "Claude is driving", nobody: "No
 
 /** Who drives, what the agent did last, and the way to take over or give back. */
 export function BatonBar({ pane, state }: { pane: BrowserPane; state: BrowserState | null }) {
+  const aria = useAriaKeys("browser.baton");
   const driver = state?.driver ?? "nobody";
   const now = useNow(driver === "agent");
   if (state?.phase !== "running") return null;
-  const key = <Kbd>{keys(MOD, "Shift", "G")}</Kbd>;
+  const key = <KeyOf of="browser.baton" />;
   const deed = state.deed && <SafeText text={state.deed.text} />;
   return (
     <div className={`browser-baton ${driver}`}>
@@ -27,9 +28,9 @@ export function BatonBar({ pane, state }: { pane: BrowserPane; state: BrowserSta
         {driver === "nobody" && deed && <span>Claude {deed} last</span>}
       </span>
       {driver === "person" ? (
-        <Button look="small" aria-keyshortcuts="Control+Shift+G" onClick={() => pane.baton()}><Undo2 size={13} aria-hidden /> Give back {key}</Button>
+        <Button look="small" aria-keyshortcuts={aria} onClick={() => pane.baton()}><Undo2 size={13} aria-hidden /> Give back {key}</Button>
       ) : (
-        <Button look="small" aria-keyshortcuts="Control+Shift+G" onClick={() => pane.baton()}><Hand size={13} aria-hidden /> Take over {key}</Button>
+        <Button look="small" aria-keyshortcuts={aria} onClick={() => pane.baton()}><Hand size={13} aria-hidden /> Take over {key}</Button>
       )}
     </div>
   );

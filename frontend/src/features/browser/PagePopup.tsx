@@ -7,7 +7,7 @@ import { viewportOf } from "../../model/browser/place";
 import { toast } from "../../model/stores";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
-import { isMac, keys, MOD } from "../../ui/keys";
+import { keys, keyText, MOD } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { SafeText } from "../../ui/SafeText";
@@ -77,13 +77,13 @@ function PageMenu({ pane, state, popup }: { pane: BrowserPane; state: BrowserSta
           <MenuLine />
         </>
       )}
-      <MenuItem icon={<ArrowLeft size={14} aria-hidden />} name="Back" hint={isMac ? keys(MOD, "[") : keys("Alt", "←")} disabled={!tab?.back} onSelect={() => void pane.act("go_back")} />
+      <MenuItem icon={<ArrowLeft size={14} aria-hidden />} name="Back" hint={keyText("browser.back")} disabled={!tab?.back} onSelect={() => void pane.act("go_back")} />
       <MenuItem icon={<RotateCw size={14} aria-hidden />} name="Load again" hint="F5" onSelect={() => void pane.act("reload")} />
       <MenuLine />
       <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy what is marked" hint={keys(MOD, "C")} onSelect={() => pane.send({ type: "copy" })} />
       {popup.editable && <MenuItem icon={<ClipboardPaste size={14} aria-hidden />} name="Paste" hint={keys(MOD, "V")} onSelect={() => void pane.paste()} />}
       <MenuLine />
-      <MenuItem icon={<SquareDashedMousePointer size={14} aria-hidden />} name="Pick this element for the prompt" hint={keys(MOD, "Shift", "S")} onSelect={pick} />
+      <MenuItem icon={<SquareDashedMousePointer size={14} aria-hidden />} name="Pick this element for the prompt" hint={keyText("browser.pick")} onSelect={pick} />
     </>
   );
 }

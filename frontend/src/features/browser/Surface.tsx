@@ -13,6 +13,7 @@ import { Deed, Picked } from "./Overlay";
 import { PagePopup } from "./PagePopup";
 import type { BrowserPane } from "./pane";
 import { elementToPrompt } from "./prompting";
+import { keysStore } from "../../model/keys/store";
 
 const BUTTONS = ["left", "middle", "right"];
 const BACK = 3; // the buttons of a mouse that go back and forward
@@ -146,7 +147,7 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
   function onKey(e: KeyboardEvent, pressed: boolean) {
     if (composing(e) || !running) return;
     const k = stroke(e);
-    const means = meansOf(k, isMac);
+    const means = meansOf(k, keysStore.getState().map);
     if (means === "app" || means === "baton" || means === "pick") return; // the panel's kind has these for all of the page
     const stay = () => {
       e.preventDefault();

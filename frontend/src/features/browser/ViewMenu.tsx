@@ -5,7 +5,7 @@ import type { BrowserState } from "../../api/browser-messages";
 import type { DeviceID } from "../../model/browser/place";
 import { DEVICES } from "../../model/browser/place";
 import { Button, IconButton } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
+import { keyText } from "../../ui/keys";
 import { Menu, MenuItem, MenuLine, SubMenu } from "../../ui/Menu";
 import type { BrowserPane } from "./pane";
 import { screenshotToPrompt } from "./prompting";
@@ -28,9 +28,9 @@ function ViewItems({ pane, state }: Props) {
         return <Choice key={d.id} icon={<Shape size={14} aria-hidden />} name={d.width ? `${d.name} ${d.width} × ${d.height}` : "Fit the pane"} on={d.id === device} act={() => pane.choose(d.id)} />;
       })}
       <MenuLine />
-      <MenuItem name="Larger" hint={keys(MOD, "+")} onSelect={() => pane.zoom(1)} />
-      <MenuItem name="Smaller" hint={keys(MOD, "−")} onSelect={() => pane.zoom(-1)} />
-      <MenuItem name={`As it is${view && view.zoom !== 1 ? `, now ${Math.round(view.zoom * 100)} %` : ""}`} hint={keys(MOD, "0")} onSelect={() => pane.zoom(0)} />
+      <MenuItem name="Larger" hint={keyText("browser.larger")} onSelect={() => pane.zoom(1)} />
+      <MenuItem name="Smaller" hint={keyText("browser.smaller")} onSelect={() => pane.zoom(-1)} />
+      <MenuItem name={`As it is${view && view.zoom !== 1 ? `, now ${Math.round(view.zoom * 100)} %` : ""}`} hint={keyText("browser.as-is")} onSelect={() => pane.zoom(0)} />
       <MenuLine />
       {NETWORKS.map(([id, name]) => <Choice key={id} icon={id === "offline" ? <WifiOff size={14} aria-hidden /> : <Wifi size={14} aria-hidden />} name={name} on={view?.network === id} act={() => pane.layOut({ network: id })} />)}
     </>
@@ -66,7 +66,7 @@ export function MoreMenu({ pane, state }: Props) {
           <MenuLine />
         </>
       )}
-      <MenuItem icon={<Search size={14} aria-hidden />} name="Find in the page" hint={keys(MOD, "F")} disabled={!running} onSelect={() => pane.toggle("finding")} />
+      <MenuItem icon={<Search size={14} aria-hidden />} name="Find in the page" hint={keyText("browser.find")} disabled={!running} onSelect={() => pane.toggle("finding")} />
       <MenuLine />
       <MenuItem icon={<Power size={14} aria-hidden />} name="Restart the browser" onSelect={() => pane.send({ type: "restart" })} />
       <MenuItem icon={state?.mode === "host" ? <RotateCw size={14} aria-hidden /> : <Trash2 size={14} aria-hidden />} danger name="Forget the profile" disabled={!state || state.phase === "off" || state.phase === "starting" || state.mode === "host"} onSelect={() => pane.store.setState({ resetting: true })} />

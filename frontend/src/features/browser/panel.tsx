@@ -4,9 +4,8 @@ import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { BROWSER_PANEL } from "../../model/browser/baton";
-import { panelKey } from "../../model/browser/keystroke";
 import { viewStore } from "../../model/stores";
-import { isMac, keys, MOD } from "../../ui/keys";
+import { keys, MOD, pressed } from "../../ui/keys";
 import { BrowserPanel } from "./BrowserPanel";
 import { paneOf } from "./pane";
 
@@ -23,15 +22,14 @@ export const browserPanel: PanelKind<null> = {
   opens: () => [{ id: "browser", name: "Open: browser", label: "Browser", icon: <Globe size={14} aria-hidden />, run: () => openPanel({ kind: BROWSER_PANEL, data: null }) }],
   keys: {
     press(e) {
-      const means = panelKey(e, isMac);
+      const means = pressed("browser", e);
       const pane = paneOf(viewStore.getState().selected);
-      if (!means || !pane.open) return false;
-      if (means === "baton") pane.baton();
+      if ((means !== "browser.baton" && means !== "browser.pick") || !pane.open) return false;
+      if (means === "browser.baton") pane.baton();
       else pane.toggle("picking");
       return true;
     },
-    heading: "In the browser",
-    rows: () => [{ keys: keys(MOD, "Shift", "G"), does: "Take over, or give back" }, { keys: keys(MOD, "Shift", "S"), does: "Pick an element for the prompt" }, { keys: keys(MOD, "F"), does: "Find in the page" }, { keys: `F5, ${isMac ? keys(MOD, "[ ]") : keys("Alt", "← →")}`, does: "Load the page again, go back, go forward" }, { keys: keys(MOD, "+ − 0"), does: "Zoom the page" }, { keys: "F6", does: "Leave the page" },
-      { keys: `${keys(MOD, "C")}, ${keys(MOD, "V")}`, does: "Copy from the page, paste into it" }],
+    place: "browser",
+    rows: () => [{ keys: `${keys(MOD, "C")}, ${keys(MOD, "V")}`, does: "Copy from the page, paste into it" }],
   },
 };

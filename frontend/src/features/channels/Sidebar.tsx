@@ -1,8 +1,7 @@
 import { Boxes, LayoutGrid, Play, Plus } from "lucide-react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../../model/stores";
-import { IconButton, Kbd } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
+import { IconButton, KeyOf } from "../../ui/Button";
 import { StateWord } from "../../ui/StateWord";
 import { openContainers, openDemo, openFolder, select } from "../../session/actions";
 import { openDesk } from "../../session/desk";
@@ -10,6 +9,7 @@ import { useChannels } from "../../session/useChannels";
 import { ChannelMenu } from "./ChannelMenu";
 import { ChannelTree } from "./ChannelTree";
 import { SelectedContainer } from "./SelectedContainer";
+import { useKeyText } from "../../ui/keys";
 import "./channels.css";
 
 export function Sidebar() {
@@ -19,20 +19,21 @@ export function Sidebar() {
   const desk = useStore(viewStore, (v) => !v.selected && v.page === "desk");
   const alone = useStore(viewStore, (v) => v.page === "containers");
   const containers = useStore(frameStore, (f) => f.containers.length);
+  const deskKey = useKeyText()("page.desk");
   return (
     <nav className="sidebar" aria-label="Channels" data-region="sidebar">
       <ul className="side-list">
         <li className={`row ${desk ? "selected" : ""}`}>
-          <button type="button" className="row-main" aria-current={desk ? "page" : undefined} aria-keyshortcuts="F8" onClick={openDesk}>
+          <button type="button" className="row-main" aria-current={desk ? "page" : undefined} onClick={openDesk}>
             <LayoutGrid size={14} aria-hidden />
             <span className="row-name ellipsis">Desk</span>
-            <Kbd>F8</Kbd><Kbd>F8</Kbd>
+            {deskKey ? <KeyOf of="page.desk" /> : <><KeyOf of="page.next-waiting" /><KeyOf of="page.next-waiting" /></>}
           </button>
         </li>
       </ul>
       <div className="side-head">
         <h2>Projects</h2>
-        <IconButton name="Open a project folder" keys={keys(MOD, "O")} small onClick={() => void openFolder()}>
+        <IconButton name="Open a project folder" action="page.open-folder" small onClick={() => void openFolder()}>
           <Plus size={15} />
         </IconButton>
       </div>

@@ -9,6 +9,7 @@ import { bytes, limitOf, percent, usedOf } from "../../model/containers";
 import { visible } from "../../model/text";
 import { Spinner } from "../../ui/Mark";
 import { SafeText } from "../../ui/SafeText";
+import { useKeyText } from "../../ui/keys";
 import { Sparkline } from "./Sparkline";
 
 const HOLDERS: Record<HolderKind, ReactNode> = {
@@ -51,6 +52,8 @@ type Props = {
 
 /** The rows. The list has the keyboard as a whole. */
 export function ContainerTable({ rows, watch, at, now, dimmed, order, onChoose, onOrder }: Props) {
+  const key = useKeyText();
+  const [next, turn] = [key("containers.sort"), key("containers.turn")];
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => { // the panel had the keyboard while the containers were read
     if (document.activeElement?.matches(".containers-panel")) scroller.current?.focus();
@@ -63,7 +66,7 @@ export function ContainerTable({ rows, watch, at, now, dimmed, order, onChoose, 
       <div className="containers-row containers-cols" role="row">
         {COLUMNS.map((by) => (
           <span key={by} role="columnheader" aria-sort={sortedHow(order, by)}>
-            <button type="button" className="containers-sort" tabIndex={-1} title={`Sort by ${by.toLowerCase()} (O: the next column, Shift O: the other way)`} onClick={() => onOrder(byColumn(order, by))}>
+            <button type="button" className="containers-sort" tabIndex={-1} title={[`Sort by ${by.toLowerCase()}`, next && `${next}: the next column`, turn && `${turn}: the other way`].filter(Boolean).join(", ")} onClick={() => onOrder(byColumn(order, by))}>
               {by} {by === order.by && (order.up ? <ArrowUp size={12} aria-hidden /> : <ArrowDown size={12} aria-hidden />)}
             </button>
           </span>

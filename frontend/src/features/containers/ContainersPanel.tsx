@@ -9,9 +9,9 @@ import { byNext, ordered, orderFrom, orderText } from "../../model/container-ord
 import { FILTERS, fits, matches, rowsOf, sums } from "../../model/containers";
 import { frameStore } from "../../model/stores";
 import { loadChoice, saveChoice } from "../../shell/memory";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { mod } from "../../ui/keys";
+import { meaning } from "../../ui/keys";
 import { useNow } from "../../ui/useNow";
 import { ContainerTable } from "./ContainerTable";
 import type { Tab } from "./Details";
@@ -90,7 +90,8 @@ export function ContainersPanel() {
   function onKeyDown(e: KeyboardEvent) {
     const target = e.target as HTMLElement;
     if (target.closest("[data-layer]")) return;
-    if (mod(e) && e.key.toLowerCase() === "f" && current) {
+    const key = meaning("containers", e);
+    if (key === "containers.log" && current) {
       e.preventDefault();
       setTab("logs");
       setEntered(true);
@@ -102,14 +103,14 @@ export function ContainersPanel() {
       e.preventDefault();
       return toList();
     }
-    if (e.ctrlKey || e.metaKey || e.altKey || !target.matches(".containers-list, .containers-panel")) return;
+    if (!target.matches(".containers-list, .containers-panel")) return;
     const does: Record<string, () => unknown> = {
       ArrowDown: () => go(place + 1), ArrowUp: () => go(place - 1), PageDown: () => go(place + 10), PageUp: () => go(place - 10), Home: () => go(0), End: () => go(rows.length),
-      Enter: enter, r: ask("recreate"), s: ask("stop"), Delete: ask("remove"), c: () => current && setMenu(true), "/": () => find.current?.focus(),
-      o: () => sort(byNext(order)), O: () => sort({ ...order, up: !order.up }),
+      Enter: enter, "containers.recreate": ask("recreate"), "containers.stop": ask("stop"), "containers.remove": ask("remove"), "containers.copy": () => current && setMenu(true), "containers.filter": () => find.current?.focus(),
+      "containers.sort": () => sort(byNext(order)), "containers.turn": () => sort({ ...order, up: !order.up }),
     };
-    const nth = TABS[Number(e.key) - 1];
-    const f = nth ? () => setTab(nth[0]) : does[e.key];
+    const nth = e.ctrlKey || e.metaKey || e.altKey ? undefined : TABS[Number(e.key) - 1];
+    const f = nth ? () => setTab(nth[0]) : does[key];
     if (!f) return;
     e.preventDefault();
     f();
@@ -122,7 +123,7 @@ export function ContainersPanel() {
         <label className="containers-find">
           <Search size={14} aria-hidden />
           <input ref={find} type="search" className="field" aria-label="Filter containers" placeholder="Filter containers" value={typed} onChange={(e) => setTyped(e.target.value)} />
-          {!typed && <Kbd>/</Kbd>}
+          {!typed && <KeyOf of="containers.filter" />}
         </label>
         <div className="containers-filters" role="group" aria-label="Which containers">
           {FILTERS.map(([id, name]) => (

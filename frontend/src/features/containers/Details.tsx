@@ -8,7 +8,7 @@ import { plural } from "../../model/format";
 import { toast } from "../../model/stores";
 import { openFile } from "../../session/actions";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { SafeText } from "../../ui/SafeText";
@@ -45,10 +45,10 @@ export function Details({ r, watch, now, tab, off, menu, onMenu, onTab, onAsk, o
         <span className="containers-of ellipsis">{channelIcon(r)} <span className="ellipsis"><SafeText text={r.title} /></span></span>
         <span className="grow" />
         <div className="containers-acts">
-          <Button look="small" disabled={off || !c.scope} title={c.scope ? undefined : "Nobody joins this container, so nothing takes its place"} onClick={() => onAsk("recreate")}><RefreshCw size={13} aria-hidden /> <span>Recreate…</span> <Kbd>R</Kbd></Button>
-          <Button look="small" disabled={off || c.status !== "running"} onClick={() => onAsk("stop")}><Square size={13} aria-hidden /> <span>Stop…</span> <Kbd>S</Kbd></Button>
-          <Button look="small danger" disabled={off} onClick={() => onAsk("remove")}><Trash2 size={13} aria-hidden /> <span>Remove…</span> <Kbd>Del</Kbd></Button>
-          <Menu open={menu} onOpenChange={onMenu} align="end" button={<Button look="small"><Copy size={13} aria-hidden /> <span>Copy command</span> <Kbd>C</Kbd> <ChevronDown size={13} aria-hidden /></Button>}>
+          <Button look="small" disabled={off || !c.scope} title={c.scope ? undefined : "Nobody joins this container, so nothing takes its place"} onClick={() => onAsk("recreate")}><RefreshCw size={13} aria-hidden /> <span>Recreate…</span> <KeyOf of="containers.recreate" /></Button>
+          <Button look="small" disabled={off || c.status !== "running"} onClick={() => onAsk("stop")}><Square size={13} aria-hidden /> <span>Stop…</span> <KeyOf of="containers.stop" /></Button>
+          <Button look="small danger" disabled={off} onClick={() => onAsk("remove")}><Trash2 size={13} aria-hidden /> <span>Remove…</span> <KeyOf of="containers.remove" /></Button>
+          <Menu open={menu} onOpenChange={onMenu} align="end" button={<Button look="small"><Copy size={13} aria-hidden /> <span>Copy command</span> <KeyOf of="containers.copy" /> <ChevronDown size={13} aria-hidden /></Button>}>
             {commandsFor(c).map((x) => <MenuItem key={x.text} name={<span className="containers-command">{x.name}<span className="mono"><SafeText text={x.text} /></span></span>} onSelect={() => void copy(x.text)} />)}
           </Menu>
         </div>

@@ -5,7 +5,6 @@ import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { CONTAINERS_PANEL } from "../../model/containers";
 import { openContainers } from "../../session/actions";
-import { keys, MOD } from "../../ui/keys";
 import { ContainersPanel } from "./ContainersPanel";
 
 /** The panel of all containers of this Loop. */
@@ -20,8 +19,7 @@ export const containersPanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".containers-list", ".containers-panel"),
   opens: (_, group) => [{ id: "containers", name: "Open: containers", label: "Containers", icon: <Boxes size={14} aria-hidden />, run: () => (group ? openPanel({ kind: CONTAINERS_PANEL, data: null }, group) : openContainers()) }],
   keys: {
-    heading: "In the list of containers",
-    rows: () => [{ keys: "↑ ↓", does: "Next or previous container" }, { keys: "Enter", does: "Go to its details" }, { keys: "1 – 4", does: "Overview, why, logs, ports" }, { keys: "R", does: "Recreate it" }, { keys: "S", does: "Stop it" }, { keys: "Delete", does: "Remove it" }, { keys: "C", does: "Copy a command" }, { keys: "O", does: "Sort by the next column; with Shift the other way round" }, { keys: "/", does: "Filter" }, { keys: keys(MOD, "F"), does: "Search its log" },
-      { keys: "Esc", does: "Back to the list, then to where you were" }],
+    place: "containers",
+    rows: () => [{ keys: "↑ ↓", does: "Next or previous container" }, { keys: "Enter", does: "Go to its details" }, { keys: "1 – 4", does: "Overview, why, logs, ports" }, { keys: "Esc", does: "Back to the list, then to where you were" }],
   },
 };

@@ -6,7 +6,7 @@ import { arrive, leave } from "../../dock/visit";
 import { precise } from "../../model/clock";
 import type { LogFilter, LogRun } from "../../model/gate-log";
 import { brokenWords, groupsOf, NO_FILTER, rowsOf, summaryWords } from "../../model/gate-log";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, Kbd, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import { copyEntry, inTimelineOf, writeRule } from "./actions";
@@ -16,6 +16,7 @@ import { LogList } from "./LogList";
 import { RunChoice } from "./RunChoice";
 import { useRecord } from "./useRecord";
 import { useChain, useWhy } from "./useWhy";
+import { meaning } from "../../ui/keys";
 import "./decisions.css";
 
 /** What the gate has decided in a channel: the entries of one run, and all that is known of the chosen one. */
@@ -54,21 +55,20 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
 
   function onKeyDown(e: KeyboardEvent) {
     const to = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (to.matches("input, select")) {
       if (e.key === "Escape" && (filter.text === "" || to.matches("select"))) e.currentTarget.querySelector<HTMLElement>(".decisions-list")?.focus();
       else if (e.key === "Escape") setFilter({ ...filter, text: "" });
       return;
     }
     const does: Record<string, () => void> = {
-      j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), PageDown: () => step(20), PageUp: () => step(-20),
+      "decisions.next": () => step(1), ArrowDown: () => step(1), "decisions.previous": () => step(-1), ArrowUp: () => step(-1), PageDown: () => step(20), PageUp: () => step(-20),
       Home: () => step(-entries.length), End: () => step(entries.length), ArrowLeft: () => foldAll(true), ArrowRight: () => foldAll(false),
-      t: act((r) => inTimelineOf(r)), m: act((r) => writeRule(r)), c: act((r) => void copyEntry(r)),
-      "/": () => find.current?.focus(),
+      "decisions.timeline": act((r) => inTimelineOf(r)), "decisions.rule": act((r) => writeRule(r)), "decisions.copy": act((r) => void copyEntry(r)),
+      "decisions.find": () => find.current?.focus(),
       Escape: () => (current && !closed ? setClosed(true) : leave(e.currentTarget as HTMLElement)),
     };
     if (to.matches("button") && e.key.startsWith("Arrow")) return;
-    const f = does[e.key];
+    const f = does[meaning("decisions", e)];
     if (!f) return;
     e.preventDefault();
     e.stopPropagation();
@@ -111,7 +111,7 @@ export function DecisionsPanel({ channelId }: { channelId: ChannelID }) {
             )}
             {log.olderFailure && <div className="decisions-pad"><FailureCard failure={log.olderFailure}><Button look="small" onClick={() => void log.more()}>Try again</Button></FailureCard></div>}
             <p className="decisions-foot">
-              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> entry &nbsp; <Kbd>← →</Kbd> fold &nbsp; <Kbd>T</Kbd> timeline &nbsp; <Kbd>M</Kbd> rule &nbsp; <Kbd>C</Kbd> copy</span>
+              <span aria-hidden><KeyOf of="decisions.next" /> <KeyOf of="decisions.previous" /> entry &nbsp; <Kbd>← →</Kbd> fold &nbsp; <KeyOf of="decisions.timeline" /> timeline &nbsp; <KeyOf of="decisions.rule" /> rule &nbsp; <KeyOf of="decisions.copy" /> copy</span>
               <span className="tnum">{summaryWords(summary)}</span>
             </p>
           </div>

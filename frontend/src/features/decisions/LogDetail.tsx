@@ -8,7 +8,7 @@ import { verb } from "../../model/gate";
 import type { LogEntry } from "../../model/gate-log";
 import { byWords, dayWords, decisionWord, draftOfRecord, noRuleWords, objectWords, toneOf, wasAsked } from "../../model/gate-log";
 import { RULES_PANEL } from "../../model/gate-rules";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
 import { DecisionWord } from "../../ui/DecisionWord";
 import { Fact } from "../../ui/Fact";
@@ -30,8 +30,8 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
       <header>
         <h3><DecisionWord tone={toneOf(r)}>{word.charAt(0).toUpperCase() + word.slice(1)}{r.scope === "once" && wasAsked(r) ? " once" : ""}</DecisionWord></h3>
         <span className="grow" />
-        <IconButton small name="Entry before" keys="K" onClick={() => onStep(-1)}><ChevronUp size={14} /></IconButton>
-        <IconButton small name="Next entry" keys="J" onClick={() => onStep(1)}><ChevronDown size={14} /></IconButton>
+        <IconButton small name="Entry before" action="decisions.previous" onClick={() => onStep(-1)}><ChevronUp size={14} /></IconButton>
+        <IconButton small name="Next entry" action="decisions.next" onClick={() => onStep(1)}><ChevronDown size={14} /></IconButton>
         <IconButton small name="Close" keys="Esc" onClick={onClose}><X size={14} /></IconButton>
       </header>
       <p className="decisions-what selectable">{r.operation ? verb(r) : ""} <span className="mono"><SafeLine text={objectWords(r)} /></span></p>
@@ -59,8 +59,8 @@ export function LogDetail({ e, why, failure, inPlace, onStep, onClose }: Props) 
         <Fact name="Not read">{failure && <SafeText text={[failure.cause, failure.remedy].filter(Boolean).join(" ")} />}</Fact>
       </Part>
       <footer>
-        <Button look="small" onClick={() => inTimelineOf(r)} disabled={!r.run_id}>Show in timeline <Kbd>T</Kbd></Button>
-        {draftOfRecord(r) && <Button look="small" disabled={noRule !== ""} title={noRule || "Opens the rule in the editor, where you save it"} onClick={() => writeRule(r)}>Write a rule <Kbd>M</Kbd></Button>}
+        <Button look="small" onClick={() => inTimelineOf(r)} disabled={!r.run_id}>Show in timeline <KeyOf of="decisions.timeline" /></Button>
+        {draftOfRecord(r) && <Button look="small" disabled={noRule !== ""} title={noRule || "Opens the rule in the editor, where you save it"} onClick={() => writeRule(r)}>Write a rule <KeyOf of="decisions.rule" /></Button>}
         <CopyIcon name="Copy the entry" text={entryText(r)} />
       </footer>
     </div>

@@ -18,7 +18,7 @@ export const decisionsPanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".decisions-list", ".decisions"),
   opens: () => [{ id: "decisions", name: "Open: decisions of the gate", label: "Decisions of the gate", icon: <History size={14} aria-hidden />, run: () => openPanel({ kind: DECISIONS_PANEL, data: null }) }],
   keys: {
-    heading: "In the decisions of the gate",
-    rows: () => [{ keys: "J, K", does: "Next or previous entry" }, { keys: "← →", does: "Fold a tool call's entries" }, { keys: "T", does: "Show it in the timeline" }, { keys: "M", does: "Write a rule of it" }, { keys: "C", does: "Copy the entry" }, { keys: "/", does: "Find" }, { keys: "Esc", does: "Back to where you were" }],
+    place: "decisions",
+    rows: () => [{ keys: "← →", does: "Fold a tool call's entries" }, { keys: "Esc", does: "Back to where you were" }],
   },
 };

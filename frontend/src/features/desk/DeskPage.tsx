@@ -12,9 +12,9 @@ import { review } from "../../session/gate";
 import { markSeen } from "../../session/seen";
 import { useChannels } from "../../session/useChannels";
 import { useInert } from "../../ui/approval/useInert";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, Kbd, KeyOf } from "../../ui/Button";
 import { FilterChip } from "../../ui/FilterChip";
-import { composing, keys, mod, MOD } from "../../ui/keys";
+import { composing, keys, MOD, mod, pressed } from "../../ui/keys";
 import { StateWord } from "../../ui/StateWord";
 import { ChannelCard } from "./ChannelCard";
 import type { NeedHandle } from "./NeedCard";
@@ -77,7 +77,7 @@ export function DeskPage() {
     if (composing(e) || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
     const { key, ctrlKey, metaKey, altKey, shiftKey, repeat } = e;
-    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"));
+    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"), pressed("desk", e));
     if (!k || (k.act === "open" && target.closest("button,a")) || (["next", "previous"].includes(k.act) && target.matches("[type=radio]"))) return;
     e.preventDefault();
     e.stopPropagation();
@@ -128,9 +128,9 @@ export function DeskPage() {
       <footer className="desk-foot" aria-hidden>
         <span><Kbd>1</Kbd> to <Kbd>9</Kbd> choose in the framed card</span>
         <span><Kbd>{keys(MOD, "Enter")}</Kbd> give the answer</span>
-        <span><Kbd>j</Kbd> <Kbd>k</Kbd> frame another</span>
+        <span><KeyOf of="desk.next" /> <KeyOf of="desk.previous" /> frame another</span>
         <span><Kbd>Enter</Kbd> open the channel</span>
-        <span><Kbd>s</Kbd> mark as seen</span>
+        <span><KeyOf of="desk.seen" /> mark as seen</span>
         <span><Kbd>.</Kbd> stop</span>
         <span className="grow" />
         <span><Kbd>Esc</Kbd> back to where you were</span>

@@ -19,6 +19,7 @@ import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeLine } from "../../ui/SafeText";
 import type { Shown } from "./usePreview";
+import { pressed } from "../../ui/keys";
 
 type Props = { channelId: ChannelID; path: string; line: number; visit: number; shown: Shown | null; failure: Failure | null; onAgain(): void; onBack(): void };
 
@@ -89,7 +90,7 @@ function Lines({ path, lines, whole, line, visit, chosen, onChoose, onAsk }: Lin
   }, [line, visit, lines]);
   const press = (e: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-    if (e.key === "a" && !e.ctrlKey && !e.metaKey && !e.altKey) onAsk();
+    if (pressed("files", e) === "files.ask") onAsk();
     else if (e.shiftKey && step && chosen) {
       const to = Math.max(chosen.from, Math.min(lines.length, chosen.to + step));
       onChoose({ from: chosen.from, to });

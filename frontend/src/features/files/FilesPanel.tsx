@@ -7,13 +7,14 @@ import { arrive, leave } from "../../dock/visit";
 import { fileVisitStore } from "../../model/fileplace";
 import { above, rowsOf, rowWords } from "../../model/file-tree";
 import type { TreeRow } from "../../model/file-tree";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, Kbd, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
 import { FilePreview } from "./FilePreview";
 import { FileTree, rowKey } from "./FileTree";
 import { useFolders } from "./useFolders";
 import { usePreview } from "./usePreview";
+import { meaning } from "../../ui/keys";
 import "./files.css";
 
 /** The files of a channel as its container has them, and a look into the chosen one. */
@@ -98,13 +99,13 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
       toTree();
       return;
     }
-    if (!to.matches(".files-tree, .files") || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (!to.matches(".files-tree, .files")) return;
     const does: Record<string, () => void> = {
       ArrowDown: () => step(1), ArrowUp: () => step(-1), PageDown: () => step(20), PageUp: () => step(-20), Home: () => step(-rows.length), End: () => step(rows.length),
-      ArrowLeft: left, ArrowRight: right, Enter: () => enter(row), " ": () => enter(row), Backspace: () => go(above(root)), F5: () => refresh(),
-      "/": () => find.current?.focus(), Escape: () => leave(e.currentTarget as HTMLElement),
+      ArrowLeft: left, ArrowRight: right, Enter: () => enter(row), " ": () => enter(row), "files.above": () => go(above(root)), "files.read": () => refresh(),
+      "files.filter": () => find.current?.focus(), Escape: () => leave(e.currentTarget as HTMLElement),
     };
-    const f = does[e.key] ?? (isTypeAheadKey(e) ? () => choose(rows[typeAhead(e.key)]) : undefined);
+    const f = does[meaning("files", e)] ?? (isTypeAheadKey(e) ? () => choose(rows[typeAhead(e.key)]) : undefined);
     if (!f) return;
     e.preventDefault();
     e.stopPropagation();
@@ -133,7 +134,7 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
   return (
     <section className={`files ${front ? "files-front" : ""}`} ref={panel} aria-label="Files of the container" tabIndex={-1} onFocus={arrive} onKeyDown={onKeyDown} data-region="files">
       <header className="files-head">
-        <IconButton name="Folder above" keys="Backspace" small disabled={root === "/" || !root} onClick={() => go(above(root))}><CornerLeftUp size={14} aria-hidden /></IconButton>
+        <IconButton name="Folder above" action="files.above" small disabled={root === "/" || !root} onClick={() => go(above(root))}><CornerLeftUp size={14} aria-hidden /></IconButton>
         <form className="files-path" onSubmit={submit}>
           <input className="field mono" aria-label="Folder" spellCheck={false} value={typed ?? root} onChange={(e) => setTyped(e.target.value)} />
         </form>
@@ -141,7 +142,7 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
           <Search size={13} aria-hidden />
           <input ref={find} className="field" type="search" aria-label="Filter by name" placeholder="Filter" value={filter} onChange={(e) => setFilter(e.target.value)} />
         </label>
-        <IconButton name="Read again" keys="F5" small disabled={reading} onClick={refresh}><RotateCw size={14} className={reading ? "spin" : ""} aria-hidden /></IconButton>
+        <IconButton name="Read again" action="files.read" small disabled={reading} onClick={refresh}><RotateCw size={14} className={reading ? "spin" : ""} aria-hidden /></IconButton>
       </header>
       {rootFailure ? (
         <div className="files-pad">
@@ -155,7 +156,7 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
           <div className="files-list">
             {rows.length > 0 ? <FileTree rows={rows} at={at} onChoose={(r) => { choose(r); if (r.kind === "file" && r.folder) turn(r, !r.open); else if (r.kind === "file") setFront(true); }} />
               : <div className="dock-empty"><p>No name in the open folders fits.</p><Button look="small" onClick={() => setFilter("")}>Show all</Button></div>}
-            <p className="files-foot" aria-hidden><Kbd>← →</Kbd> fold &nbsp; <Kbd>Enter</Kbd> look inside &nbsp; <Kbd>/</Kbd> filter &nbsp; <Kbd>⌫</Kbd> folder above</p>
+            <p className="files-foot" aria-hidden><Kbd>← →</Kbd> fold &nbsp; <Kbd>Enter</Kbd> look inside &nbsp; <KeyOf of="files.filter" /> filter &nbsp; <KeyOf of="files.above" /> folder above</p>
           </div>
           <div className="files-right">
             {file ? <FilePreview key={file} line={named.path === file ? named.at : 0} visit={named.visit} channelId={channelId} path={file} shown={shown} failure={failure} onAgain={() => setTimes((n) => n + 1)} onBack={toTree} />

@@ -10,7 +10,7 @@ import { frameStore, stopStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { ApprovalCard } from "../../ui/approval/ApprovalCard";
 import { ApprovalLine } from "../../ui/approval/ApprovalLine";
-import { Kbd } from "../../ui/Button";
+import { KeyOf } from "../../ui/Button";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 import { useNow } from "../../ui/useNow";
 import { allStops, cardActions, focusCard, review, takeStop } from "../../session/gate";
@@ -67,7 +67,7 @@ export function WaitingPanel() {
           }} />
           <p className="gate-foot">
             <span>Oldest first; denied once when the time is up</span>
-            <span><Kbd>F8</Kbd> next <Kbd>Shift F8</Kbd> back</span>
+            <span><KeyOf of="page.next-waiting" /> next <KeyOf of="page.previous-waiting" /> back</span>
           </p>
           {shown && <Card key={shown.approval_id} a={shown} />}
         </>

@@ -4,11 +4,10 @@ import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import type { Leaving, LeavingItem, LeavingKind } from "../../api/types";
 import { goesOnFor, leavingStore } from "../../model/leaving";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { QUIT_KEYS } from "../../session/shortcuts";
 import { when } from "../../model/clock";
 import { asked, cancel, closeWindow, dialogIsThere, quitNow, refresh } from "../../session/leave";
 import "./leaving.css";
@@ -141,7 +140,7 @@ function CloseNotice() {
         </p>
         {failure && <FailureCard failure={failure} />}
         <p>To see the window again, start Loop again.</p>
-        <p className="hint">This is said once. <Kbd>{QUIT_KEYS}</Kbd> quits Loop; if something is under way it asks first.</p>
+        <p className="hint">This is said once. <KeyOf of="page.quit" /> quits Loop; if something is under way it asks first.</p>
       </div>
     </Modal>
   );

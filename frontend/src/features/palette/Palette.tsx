@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight } from "lucide-react";
+import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight, SwatchBook } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -9,7 +9,7 @@ import { parseRunLink } from "../../model/playback/runlink";
 import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
-import { keys, MOD } from "../../ui/keys";
+import { keyText } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
@@ -26,7 +26,6 @@ import { openDesk } from "../../session/desk";
 import { openFind, openFindBar } from "../../session/find";
 import { nextNeed } from "../../session/gate";
 import { followRunLink } from "../../session/playback";
-import { QUIT_KEYS } from "../../session/shortcuts";
 import { useChannels } from "../../session/useChannels";
 import { canQuit, quit } from "../../session/leave";
 import "./palette.css";
@@ -40,6 +39,7 @@ export function Palette() {
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
   const quiet = useStore(frameStore, (f) => f.config?.do_not_disturb === true);
+  const themes = useStore(frameStore, (f) => f.config?.themes);
   const current = channels.find((c) => c.channel_id === selected);
   const files = useFiles(selected, link || rowLink ? "" : query);
   const run = (f: () => void) => () => {
@@ -69,11 +69,11 @@ export function Palette() {
           )}
           {current && (
             <Command.Group heading="This channel">
-              {(current.state === "working" || current.driven) && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
+              {(current.state === "working" || current.driven) && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keyText("page.stop")} onSelect={run(() => void stopRun(selected))} />}
               <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
               {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
               <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
-              <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keys(MOD, "L")} onSelect={run(focusPrompt)} />
+              <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keyText("page.prompt")} onSelect={run(focusPrompt)} />
               <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
               {current.kind !== "demo" && <Item icon={<SlidersHorizontal size={14} aria-hidden />} name="Model, agent and folders" onSelect={run(() => openDialog("choices", selected))} />}
               <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
@@ -85,27 +85,30 @@ export function Palette() {
             </Command.Group>
           )}
           <Command.Group heading="Loop">
-            <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(() => nextNeed())} />
-            <Item icon={<LayoutGrid size={14} aria-hidden />} name="Desk: all channels" hint="F8 F8" onSelect={run(openDesk)} />
-            {current && <Item icon={<TextSearch size={14} aria-hidden />} name="Find in the timeline" hint={keys(MOD, "F")} onSelect={run(openFindBar)} />}
-            <Item icon={<TextSearch size={14} aria-hidden />} name="Find in all that was said and done" hint={keys(MOD, "Shift", "F")} onSelect={run(() => openFind())} />
-            <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
+            <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint={keyText("page.next-waiting")} onSelect={run(() => nextNeed())} />
+            <Item icon={<LayoutGrid size={14} aria-hidden />} name="Desk: all channels" hint={keyText("page.desk") || twice(keyText("page.next-waiting"))} onSelect={run(openDesk)} />
+            {current && <Item icon={<TextSearch size={14} aria-hidden />} name="Find in the timeline" hint={keyText("page.find")} onSelect={run(openFindBar)} />}
+            <Item icon={<TextSearch size={14} aria-hidden />} name="Find in all that was said and done" hint={keyText("page.find-all")} onSelect={run(() => openFind())} />
+            <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keyText("page.open-folder")} onSelect={run(() => void openFolder())} />
             <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
             <Item icon={<HeartPulse size={14} aria-hidden />} name="Run the checks" onSelect={run(() => openDialog("doctor"))} />
             <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
             {!current && <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(openContainers)} />}
-            <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
+            <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keyText("page.settings")} onSelect={run(() => openDialog("settings"))} />
             <Item icon={<UserRoundCog size={14} aria-hidden />} name="Your Claude set-up" onSelect={run(() => openDialog("setup"))} />
-            <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
+            <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keyText("page.sidebar")} onSelect={run(toggleSidebar)} />
             <Item icon={quiet ? <Bell size={14} aria-hidden /> : <BellOff size={14} aria-hidden />} name={quiet ? "Notifications: show them again" : "Notifications: do not disturb"} onSelect={run(() => void setDoNotDisturb(!quiet))} />
-            <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
-            {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
+            <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint={keyText("page.shortcuts")} onSelect={run(() => openDialog("shortcuts"))} />
+            <Item icon={<Keyboard size={14} aria-hidden />} name="Change keys" onSelect={run(() => openDialog("keys"))} />
+            {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={keyText("page.quit")} onSelect={run(() => void quit())} />}
           </Command.Group>
           <Command.Group heading="Look">
             <Item icon={<Moon size={14} aria-hidden />} name="Theme: dark" onSelect={run(() => void setTheme("dark"))} />
             <Item icon={<Sun size={14} aria-hidden />} name="Theme: light" onSelect={run(() => void setTheme("light"))} />
             <Item icon={<SunMoon size={14} aria-hidden />} name="Theme: like the system" onSelect={run(() => void setTheme("system"))} />
+            {themes?.map((t) => <Item key={t} icon={<SwatchBook size={14} aria-hidden />} value={`Theme: ${t}`} name={`Theme: ${visible(t)}`} onSelect={run(() => void setTheme(t))} />)}
+            <Item icon={<SwatchBook size={14} aria-hidden />} name="Themes: import, choose, remove" onSelect={run(() => openDialog("themes"))} />
             <Item icon={<Contrast size={14} aria-hidden />} name={contrast === "more" ? "Contrast: like the system" : "Contrast: more"} onSelect={run(() => setContrast(contrast === "more" ? "" : "more"))} />
           </Command.Group>
           {files.length > 0 && (
@@ -155,3 +158,5 @@ function Item({ icon, name, value = name, hint, onSelect }: { icon: ReactNode; n
     </Command.Item>
   );
 }
+
+const twice = (key: string) => (key ? `${key} ${key}` : "");

@@ -13,13 +13,14 @@ import { readFootage } from "../../session/footage";
 import { copyRunLink, exportRun } from "../../session/playback";
 import { session } from "../../session/session";
 import { toastFailure } from "../../model/stores";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import { Lanes } from "./Lanes";
 import { Stage } from "./Stage";
 import { Transport } from "./Transport";
 import { useCast, usePlayback, useRecordings } from "./usePlayback";
+import { meaning } from "../../ui/keys";
 import "./playback.css";
 
 /** Plays back a run of a channel. */
@@ -86,17 +87,17 @@ function Player({ channelId, run, from, p, running, reading }: PlayerProps) {
 
   function onKeyDown(e: KeyboardEvent) {
     const to = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey || to.matches("select")) return;
+    if (to.matches("select")) return;
     const does: Record<string, () => void> = {
-      " ": toggle, ArrowLeft: () => go(c.at - 1000), ArrowRight: () => go(c.at + 1000), Home: () => go(0), End: () => go(p.length),
-      "[": () => go(lastBefore(marks, c.at) ?? 0), "]": () => go(nextAfter(marks, c.at)),
-      c: copy,
-      d: () => go(nextAfter(p.decisions.map((x) => x.at), c.at)), Escape: () => leave(to.closest<HTMLElement>(".playback") ?? to),
+      "playback.play": toggle, ArrowLeft: () => go(c.at - 1000), ArrowRight: () => go(c.at + 1000), Home: () => go(0), End: () => go(p.length),
+      "playback.turn-before": () => go(lastBefore(marks, c.at) ?? 0), "playback.turn-after": () => go(nextAfter(marks, c.at)),
+      "playback.copy": copy,
+      "playback.decision": () => go(nextAfter(p.decisions.map((x) => x.at), c.at)), Escape: () => leave(to.closest<HTMLElement>(".playback") ?? to),
     };
     if (to.matches("button, [type=checkbox]") && e.key === " ") return;
     if (to.matches("[role=tab], [role=radio]") && e.key.startsWith("Arrow")) return;
     if (to.matches(".playback-screen") && (e.key === "Home" || e.key === "End")) return;
-    const f = does[e.key.length === 1 ? e.key.toLowerCase() : e.key];
+    const f = does[meaning("playback", e)];
     if (!f) return;
     e.preventDefault();
     e.stopPropagation();
@@ -113,10 +114,10 @@ function Player({ channelId, run, from, p, running, reading }: PlayerProps) {
         <span className="muted tnum">
           {[timeOfDay(p.began), running ? "still running" : duration(p.length), cost ? money(cost) : "", out > 0 ? `${plural(out, "picture")} left out, to save room` : ""].filter(Boolean).join(", ")}
         </span>
-        <Button look="small" onClick={copy} aria-keyshortcuts="c" title="Copy a link to this moment of the run">
+        <Button look="small" onClick={copy} title="Copy a link to this moment of the run">
           <Link size={12} aria-hidden />
           <span className="playback-word tnum">Copy link to {clockWords(c.at)}</span>
-          <Kbd>C</Kbd>
+          <KeyOf of="playback.copy" />
         </Button>
         <Export run={run} />
       </header>

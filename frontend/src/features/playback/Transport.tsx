@@ -4,7 +4,7 @@ import { clockWords, lastBefore, nextAfter, turnAt } from "../../model/playback/
 import type { Playback } from "../../model/playback/lanes";
 import type { PlayClock } from "../../model/playback/playclock";
 import { SPEEDS } from "../../model/playback/playclock";
-import { IconButton, Kbd } from "../../ui/Button";
+import { IconButton, Kbd, KeyOf } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 
 type Props = { p: Playback; c: PlayClock; marks: number[]; onClock: Dispatch<SetStateAction<PlayClock>>; onGo(to: number | undefined): void; onToggle(): void };
@@ -14,9 +14,9 @@ export function Transport({ p, c, marks, onClock, onGo, onToggle }: Props) {
   const turn = turnAt(p, c.at);
   return (
     <div className="playback-transport">
-      <IconButton name="Turn before" keys="[" onClick={() => onGo(lastBefore(marks, c.at) ?? 0)}><SkipBack size={15} /></IconButton>
-      <IconButton name={c.playing ? "Pause" : "Play"} keys="Space" className="playback-play" onClick={onToggle}>{c.playing ? <Pause size={15} /> : <Play size={15} />}</IconButton>
-      <IconButton name="Turn after" keys="]" onClick={() => onGo(nextAfter(marks, c.at))}><SkipForward size={15} /></IconButton>
+      <IconButton name="Turn before" action="playback.turn-before" onClick={() => onGo(lastBefore(marks, c.at) ?? 0)}><SkipBack size={15} /></IconButton>
+      <IconButton name={c.playing ? "Pause" : "Play"} action="playback.play" className="playback-play" onClick={onToggle}>{c.playing ? <Pause size={15} /> : <Play size={15} />}</IconButton>
+      <IconButton name="Turn after" action="playback.turn-after" onClick={() => onGo(nextAfter(marks, c.at))}><SkipForward size={15} /></IconButton>
       <span className="playback-time tnum"><strong>{clockWords(c.at)}</strong> <span className="muted">/ {clockWords(p.length)}</span></span>
       <span className="playback-speeds" role="group" aria-label="Speed">
         {SPEEDS.map((s) => <button key={s} type="button" aria-pressed={c.speed === s} onClick={() => onClock((was) => ({ ...was, speed: s }))}>{s === 0.5 ? "½" : s}×</button>)}
@@ -30,7 +30,7 @@ export function Transport({ p, c, marks, onClock, onGo, onToggle }: Props) {
           </>
         )}
       </span>
-      <span className="playback-hints" aria-hidden><Kbd>Space</Kbd> play <Kbd>←</Kbd> <Kbd>→</Kbd> 1 s <Kbd>[</Kbd> <Kbd>]</Kbd> turn <Kbd>D</Kbd> decision</span>
+      <span className="playback-hints" aria-hidden><KeyOf of="playback.play" /> play <Kbd>←</Kbd> <Kbd>→</Kbd> 1 s <KeyOf of="playback.turn-before" /> <KeyOf of="playback.turn-after" /> turn <KeyOf of="playback.decision" /> decision</span>
     </div>
   );
 }

@@ -22,7 +22,7 @@ export const playbackPanel: PanelKind<null> = {
     return run ? [{ id: "playback", name: "Play back the last run", label: "Playback of the last run", icon: <Film size={14} aria-hidden />, run: () => playBack(channel, run) }] : [];
   },
   keys: {
-    heading: "In the playback of a run",
-    rows: () => [{ keys: "Space", does: "Play or pause" }, { keys: "← →", does: "One second back or on" }, { keys: "[ ]", does: "Turn before or after" }, { keys: "D", does: "Next decision" }, { keys: "C", does: "Copy a link to the moment" }, { keys: "Home, End", does: "To the beginning or the end" }, { keys: "Esc", does: "Back to where you were" }],
+    place: "playback",
+    rows: () => [{ keys: "← →", does: "One second back or on" }, { keys: "Home End", does: "To the beginning or the end" }, { keys: "Esc", does: "Back to where you were" }],
   },
 };

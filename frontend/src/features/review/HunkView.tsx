@@ -5,7 +5,7 @@ import { wordMarks } from "../../model/change";
 import { languageOf } from "../../model/file-tree";
 import type { Comment } from "../../model/review";
 import { linesOf, rangeOf } from "../../model/review";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { SafeLine } from "../../ui/SafeText";
 import { useColours } from "../../ui/useColours";
 import type { CommentActs, HunkActs, Writing } from "./acts";
@@ -43,12 +43,12 @@ export function HunkView({ hunk: h, path, here, line, split, editable, whole, bu
           <>
             <span className="review-accepted"><Check size={14} aria-hidden /> Accepted</span>
             {h.lines !== "" && <Button look="small quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "Fold" : "Show"}</Button>}
-            {editable && <Button look="small quiet" disabled={busy} onClick={() => acts.takeBack(h)}>Undo{here && <Kbd>a</Kbd>}</Button>}
+            {editable && <Button look="small quiet" disabled={busy} onClick={() => acts.takeBack(h)}>Undo{here && <KeyOf of="review.accept" />}</Button>}
           </>
         ) : editable && !whole && (
           <>
-            {!guarded && <Button look="small" disabled={busy} onClick={() => acts.reject(h)}>Reject{here && <Kbd>x</Kbd>}</Button>}
-            <Button look="small" disabled={busy} onClick={() => acts.accept(h)}>Accept{here && <Kbd>a</Kbd>}</Button>
+            {!guarded && <Button look="small" disabled={busy} onClick={() => acts.reject(h)}>Reject{here && <KeyOf of="review.reject" />}</Button>}
+            <Button look="small" disabled={busy} onClick={() => acts.accept(h)}>Accept{here && <KeyOf of="review.accept" />}</Button>
           </>
         )}
       </div>

@@ -3,9 +3,8 @@ import type { ReviewFile } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
 import type { Comment } from "../../model/review";
 import { isGuarded, nameOf, wholeSentence } from "../../model/review";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { keys } from "../../ui/keys";
 import { SafeLine } from "../../ui/SafeText";
 import type { CommentActs, HunkActs, Writing } from "./acts";
 import { HunkView } from "./HunkView";
@@ -32,8 +31,8 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, busy, ac
         <h2 className="mono ellipsis" title={f.path}><SafeLine text={name} /> <span className="review-dir"><SafeLine text={dir} /></span></h2>
         {f.added >= 0 && <span className="tnum review-sum"><span className="plus">+{f.added}</span> {f.removed > 0 && <span className="minus">−{f.removed}</span>}</span>}
         <span className="grow" />
-        {!guarded && f.kind !== "D" && <Button look="small quiet" onClick={onOpen}><ExternalLink size={13} aria-hidden /> Open <Kbd>o</Kbd></Button>}
-        {editable && <Button look="small quiet" disabled={busy || f.unstaged === 0 || !d} onClick={onAcceptFile}><CheckCheck size={14} aria-hidden /> {guarded ? "I have seen it" : "Accept file"} <Kbd>{keys("Shift", "A")}</Kbd></Button>}
+        {!guarded && f.kind !== "D" && <Button look="small quiet" onClick={onOpen}><ExternalLink size={13} aria-hidden /> Open <KeyOf of="review.open" /></Button>}
+        {editable && <Button look="small quiet" disabled={busy || f.unstaged === 0 || !d} onClick={onAcceptFile}><CheckCheck size={14} aria-hidden /> {guarded ? "I have seen it" : "Accept file"} <KeyOf of="review.accept-file" /></Button>}
       </div>
       <div className="review-hunks">
         {!state && <div className="review-pad" role="status" aria-label="Reading the changes">{[60, 45, 70].map((w) => <div key={w} className="skeleton" style={{ width: `${w}%` }} />)}</div>}

@@ -13,9 +13,9 @@ import { announce, frameStore, timelineOf, timelinesStore, toast } from "../../m
 import { newId } from "../../session/actions";
 import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show, typeComment, typedComment } from "../../session/review";
 import { session } from "../../session/session";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { mod } from "../../ui/keys";
+import { meaning, mod } from "../../ui/keys";
 import type { CommentActs, HunkActs, Writing } from "./acts";
 import { ReviewFileView } from "./ReviewFileView";
 import { CommentsBar, CommitBar, StateBar } from "./ReviewFoot";
@@ -173,19 +173,19 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
     };
     if (mod(e) && e.shiftKey && e.key === "Enter") return does(sendAll);
     if (typing) return e.key === "Escape" ? does(toList) : undefined;
-    if (mod(e) && !e.shiftKey && e.key.toLowerCase() === "z") return does(() => void undo());
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const key = meaning("review", e);
     const list = to.matches(".review-list, .review");
     const free = here && editable && !busy;
     const whole = Boolean(file?.diff?.whole && file.diff.whole !== "binary");
     const keys: Record<string, (() => unknown) | undefined> = {
-      n: () => stepHunk(1), p: () => stepHunk(-1), A: () => void acceptFile(), o: () => at && !isGuarded(at.path) && openInFiles(channelId, at.path), F5: () => void read(),
-      a: () => free && (here.staged ? acts.takeBack(here) : !whole && acts.accept(here)), x: () => free && !here.staged && !whole && at && !isGuarded(at.path) && acts.reject(here),
-      c: () => here && linesOf(here).length > 0 && notes.begin(here.id, lineOf(here)), Escape: () => (list ? leave(e.currentTarget as HTMLElement) : toList()),
+      "review.undo": () => void undo(), "review.next": () => stepHunk(1), "review.previous": () => stepHunk(-1), "review.accept-file": () => void acceptFile(), "review.read": () => void read(),
+      "review.open": () => at && !isGuarded(at.path) && openInFiles(channelId, at.path),
+      "review.accept": () => free && (here.staged ? acts.takeBack(here) : !whole && acts.accept(here)), "review.reject": () => free && !here.staged && !whole && at && !isGuarded(at.path) && acts.reject(here),
+      "review.comment": () => here && linesOf(here).length > 0 && notes.begin(here.id, lineOf(here)), Escape: () => (list ? leave(e.currentTarget as HTMLElement) : toList()),
       ...(list ? { ArrowDown: () => stepFile(1), ArrowUp: () => stepFile(-1), Home: () => choose(files[0]), End: () => choose(files.at(-1)), Enter: toHunks, " ": toHunks } : {}),
       ...(to.closest(".review-lines") ? { ArrowDown: () => stepLine(1), ArrowUp: () => stepLine(-1) } : {}),
     };
-    does(keys[e.key]);
+    does(keys[key]);
   }
 
   const segment = (id: Shown, name: string) => (
@@ -203,7 +203,7 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
         {files.length > 0 && <span className="tnum review-total">{plural(files.length, "file")}{status?.more && " and more"}, <span className="plus">+{totals.added}</span> <span className="minus">−{totals.removed}</span></span>}
         <span className="review-work" role="status">{work}</span>
         <span className="grow" />
-        <span className="review-hints" aria-hidden><Kbd>n</Kbd> <Kbd>p</Kbd> hunk <Kbd>c</Kbd> comment</span>
+        <span className="review-hints" aria-hidden><KeyOf of="review.next" /> <KeyOf of="review.previous" /> hunk <KeyOf of="review.comment" /> comment</span>
         {wide && (
           <div className="review-switch" role="radiogroup" aria-label="How it is shown">
             {([[true, "Split", Columns2], [false, "Unified", Rows3]] as const).map(([on, name, Icon]) => (
@@ -211,7 +211,7 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
             ))}
           </div>
         )}
-        <IconButton name="Read again" keys="F5" small disabled={reading} onClick={() => void read()}><RotateCw size={14} className={reading ? "spin" : ""} aria-hidden /></IconButton>
+        <IconButton name="Read again" action="review.read" small disabled={reading} onClick={() => void read()}><RotateCw size={14} className={reading ? "spin" : ""} aria-hidden /></IconButton>
       </header>
       {failure && <div className="review-pad"><FailureCard failure={failure}><Button look="small" onClick={() => void read()}>Try again</Button></FailureCard></div>}
       {!status && !failure && <div className="review-pad" role="status" aria-label="Reading what changed">{[60, 45, 70].map((w) => <div key={w} className="skeleton" style={{ width: `${w}%` }} />)}</div>}

@@ -5,7 +5,6 @@ import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { REVIEW_PANEL, reviewCountStore } from "../../model/review";
 import { viewStore } from "../../model/stores";
-import { keys, MOD } from "../../ui/keys";
 import { ReviewPanel } from "./ReviewPanel";
 
 /** The panel of what changed in a channel's folder. */
@@ -23,12 +22,7 @@ export const reviewPanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".review-list", ".review"),
   opens: () => [{ id: "review", name: "Open: review of what changed", label: "Review", icon: <GitCompareArrows size={14} aria-hidden />, run: () => openPanel({ kind: REVIEW_PANEL, data: null }) }],
   keys: {
-    heading: "In the review",
-    rows: () => [
-      { keys: "n p", does: "Next or previous hunk" }, { keys: "a", does: "Accept the hunk, or take that back" }, { keys: "x", does: "Reject the hunk: it is taken out of the file" },
-      { keys: keys(MOD, "Z"), does: "Put back what was rejected last" }, { keys: keys("Shift", "A"), does: "Accept the file" },
-      { keys: "c", does: "Comment on the line" }, { keys: "↑ ↓", does: "Another file, or in the changes another line" }, { keys: "o", does: "Open the file" },
-      { keys: keys(MOD, "Shift", "Enter"), does: "Send the comments as one prompt" }, { keys: "F5", does: "Read again" }, { keys: "Esc", does: "Back to the list, then to where you were" },
-    ],
+    place: "review",
+    rows: () => [{ keys: "↑ ↓", does: "Another file, or in the changes another line" }, { keys: "Esc", does: "Back to the list, then to where you were" }],
   },
 };

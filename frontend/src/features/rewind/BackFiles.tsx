@@ -5,7 +5,7 @@ import { clock } from "../../model/clock";
 import { plural } from "../../model/format";
 import { backWords, placeOf } from "../../model/rewind";
 import { Diff } from "../../ui/Diff";
-import { Kbd } from "../../ui/Button";
+import { Kbd, KeyOf } from "../../ui/Button";
 import { SafeLine } from "../../ui/SafeText";
 import { useBackDiff } from "./usePreview";
 
@@ -40,7 +40,7 @@ export function BackFiles({ p, run, here, keep, onChoose, onTick }: Props) {
           {here?.own_ms ? (
             <label className="rewind-keep">
               <input type="checkbox" checked={keep.has(here.path)} onChange={onTick} />
-              Keep my edit of {clock(here.own_ms)} <Kbd>k</Kbd>
+              Keep my edit of {clock(here.own_ms)} <KeyOf of="rewind.keep" />
               <span>{keep.has(here.path) ? (here.merges ? "ticked, the rest of the file changes back" : "ticked, the file stays as it is") : "unticked, it changes back too"}</span>
             </label>
           ) : null}

@@ -11,9 +11,9 @@ import { fill, hasFiles, hasTalk, keptOf, leavesWords, leavingStore, possible, r
 import { oneLine } from "../../model/text";
 import { focusPrompt } from "../../session/actions";
 import { goBack } from "../../session/rewind";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, Kbd, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { keys, mod, MOD } from "../../ui/keys";
+import { keys, MOD, mod, pressed } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { BackFiles } from "./BackFiles";
 import { usePreview } from "./usePreview";
@@ -69,15 +69,15 @@ export function RewindPanel({ channelId, panel }: Props) {
   }
 
   function onKey(e: KeyboardEvent) {
-    if (e.altKey || e.defaultPrevented) return;
+    if (e.defaultPrevented) return;
     const i = here ? files.indexOf(here) : -1;
-    const act: Record<string, () => void> = mod(e)
-      ? { Enter: () => void go() }
+    const act: Record<string, () => void> = mod(e) && !e.altKey
+      ? { Enter: () => void go(), "rewind.keep": tick }
       : {
-          Escape: close, k: tick, ArrowDown: () => setAt(files[Math.min(files.length - 1, i + 1)]?.path ?? ""), ArrowUp: () => setAt(files[Math.max(0, i - 1)]?.path ?? ""),
+          Escape: close, "rewind.keep": tick, ArrowDown: () => setAt(files[Math.min(files.length - 1, i + 1)]?.path ?? ""), ArrowUp: () => setAt(files[Math.max(0, i - 1)]?.path ?? ""),
           1: () => choose("both"), 2: () => choose("files"), 3: () => choose("conversation"),
         };
-    const f = act[e.key];
+    const f = act[pressed("rewind", e) || (e.altKey ? "" : e.key)];
     if (!f || (e.key.startsWith("Arrow") && !(e.target as HTMLElement).matches(".rewind-list, .rewind-body"))) return;
     e.preventDefault();
     f();
@@ -88,7 +88,7 @@ export function RewindPanel({ channelId, panel }: Props) {
     <section className="rewind" aria-label="Back to here" ref={root} onKeyDown={onKey}>
       <div className="rewind-body" tabIndex={-1}>
         <h2>Back to here</h2>
-        {!run && <p className="rewind-quiet">Press <Kbd>b</Kbd> on a prompt of the timeline to see what going back to before it would do.</p>}
+        {!run && <p className="rewind-quiet">Press <KeyOf of="timeline.back" /> on a prompt of the timeline to see what going back to before it would do.</p>}
         {p && <p className="rewind-sub">To before {clock(p.prompt_ms)}, “<SafeText text={oneLine(p.prompt)} />”</p>}
         {run && !p && !failure && <div role="status" aria-label="Looking at the files">{[50, 90, 70].map((w, i) => <div key={i} className="skeleton rewind-bone" style={{ width: `${w}%` }} />)}</div>}
         {failure && <FailureCard failure={failure}><Button look="small" onClick={() => void look()}>Look again</Button></FailureCard>}

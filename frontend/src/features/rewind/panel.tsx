@@ -23,7 +23,7 @@ export const rewindPanel: PanelKind<null> = {
     return run ? [{ id: "rewind", name: "Back to before the last prompt", label: "Back to before the last prompt", icon: <History size={14} aria-hidden />, run: () => goBackTo(channel, run) }] : [];
   },
   keys: {
-    heading: "In the way back to a prompt",
-    rows: () => [{ keys: "1 – 3", does: "Files and conversation, files only, conversation only" }, { keys: "↑ ↓", does: "Look at the next or previous file" }, { keys: "K", does: "Keep your edit of the file" }, { keys: keys(MOD, "↵"), does: "Go back" }, { keys: "Esc", does: "Cancel" }],
+    place: "rewind",
+    rows: () => [{ keys: "1 – 3", does: "Files and conversation, files only, conversation only" }, { keys: "↑ ↓", does: "Look at the next or previous file" }, { keys: keys(MOD, "↵"), does: "Go back" }, { keys: "Esc", does: "Cancel" }],
   },
 };

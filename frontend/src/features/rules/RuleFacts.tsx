@@ -1,7 +1,7 @@
 import type { GateRule } from "../../api/types";
 import { exact } from "../../model/clock";
 import { plural } from "../../model/format";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, Kbd, KeyOf } from "../../ui/Button";
 import { Fact } from "../../ui/Fact";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
@@ -25,10 +25,10 @@ export function RuleFacts({ r, busy, onChange, onTurn, onRemove, onTest }: { r: 
         <Fact name="Matches">{`${plural(r.recent, "recent decision")} by itself`}</Fact>
       </dl>
       <footer>
-        <Button look="small" onClick={onTest}>Test it <Kbd>T</Kbd></Button>
+        <Button look="small" onClick={onTest}>Test it <KeyOf of="rules.test" /></Button>
         {r.editable && <Button look="small" onClick={onChange}>Change <Kbd>Enter</Kbd></Button>}
-        {r.editable && <Button look="small" disabled={busy} onClick={onTurn}>{r.off ? "Turn on" : "Turn off"} <Kbd>Space</Kbd></Button>}
-        {r.editable && <Button look="small" disabled={busy} onClick={onRemove}>Delete <Kbd>Del</Kbd></Button>}
+        {r.editable && <Button look="small" disabled={busy} onClick={onTurn}>{r.off ? "Turn on" : "Turn off"} <KeyOf of="rules.turn" /></Button>}
+        {r.editable && <Button look="small" disabled={busy} onClick={onRemove}>Delete <KeyOf of="rules.delete" /></Button>}
       </footer>
     </section>
   );

@@ -3,7 +3,7 @@ import type { RefObject } from "react";
 import type { GateRuleList } from "../../api/types";
 import type { RuleFilter } from "../../model/gate-rules";
 import { countShown, MODE_WORDS, MODES } from "../../model/gate-rules";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { FilterChip } from "../../ui/FilterChip";
 import { SafeText } from "../../ui/SafeText";
 
@@ -27,7 +27,7 @@ export function RuleHead({ list, busy, filter, find, onNew, onFilter, onMode }: 
           </FilterChip>
         ))}
         <span className="grow" />
-        <Button look="small" onClick={onNew}><Plus size={13} aria-hidden /> New rule <Kbd>N</Kbd></Button>
+        <Button look="small" onClick={onNew}><Plus size={13} aria-hidden /> New rule <KeyOf of="rules.new" /></Button>
         <span className="rules-modes" role="group" aria-label="Mode of this channel">
           {MODES.map(([id, word]) => <button key={id} type="button" aria-pressed={list.mode === id} disabled={busy || list.channel_id === ""} onClick={() => list.mode !== id && onMode(id)}>{word}</button>)}
         </span>

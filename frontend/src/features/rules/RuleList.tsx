@@ -6,7 +6,7 @@ import type { RuleGroup } from "../../model/gate-rules";
 import { callWords, keyOfRule, moveOf, patternWords, remedyWords, ruleTone, ruleWord, waits } from "../../model/gate-rules";
 import { elideMiddle, visibleLine } from "../../model/gate-text";
 import { openDialog } from "../../session/actions";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { DecisionWord } from "../../ui/DecisionWord";
 import { SafeLine, SafeText } from "../../ui/SafeText";
 
@@ -86,8 +86,8 @@ function Row({ r, here, decides, move, busy, onChoose, onMove, onRemove, onTurn 
             <CornerDownRight size={13} aria-hidden />
             <span className="grow">{remedy}{!r.editable && r.origin === "project" ? " It stands in the project's file." : ""}</span>
             {r.shadowed_by && move && <Button look="small" disabled={busy} onClick={() => onMove(r)}>Move above {r.shadowed_by}</Button>}
-            {r.off && <Button look="small" disabled={busy} onClick={() => onTurn(r)}>Turn on {here && <Kbd>Space</Kbd>}</Button>}
-            {r.editable && <Button look="small" disabled={busy} onClick={() => onRemove(r)}>Delete {here && <Kbd>Del</Kbd>}</Button>}
+            {r.off && <Button look="small" disabled={busy} onClick={() => onTurn(r)}>Turn on {here && <KeyOf of="rules.turn" />}</Button>}
+            {r.editable && <Button look="small" disabled={busy} onClick={() => onRemove(r)}>Delete {here && <KeyOf of="rules.delete" />}</Button>}
           </span>
         </div>
       )}

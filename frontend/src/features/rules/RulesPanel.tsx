@@ -10,7 +10,7 @@ import type { RuleDraft } from "../../model/rule-draft";
 import { candidateOf, draftOf, missingOf, NEW_RULE, savedOf, savingOf } from "../../model/rule-draft";
 import { begunRuleStore, toast } from "../../model/stores";
 import { session } from "../../session/session";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, Kbd, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import { RuleEditor } from "./RuleEditor";
@@ -20,6 +20,7 @@ import { RuleList } from "./RuleList";
 import { KEYED, RuleSuggestions } from "./RuleSuggestions";
 import { RuleTest } from "./RuleTest";
 import { useMatches, useRules, useSuggestions, useTry } from "./useRules";
+import { meaning } from "../../ui/keys";
 import "./rules.css";
 
 /** The rules that count in a channel, in the order in which they are tried. */
@@ -114,15 +115,16 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
   function onKeyDown(e: KeyboardEvent) {
     const target = e.target as HTMLElement;
     if (e.key === "Escape") return target.matches(".rules-list, .rules") ? leave(e.currentTarget as HTMLElement) : toList();
-    if (e.ctrlKey || e.metaKey || target.closest(".rules-editor") || target.matches("input, select, textarea") || (target.matches("button") && (e.key === "Enter" || e.key === " "))) return;
+    if (target.closest(".rules-editor") || target.matches("input, select, textarea") || (target.matches("button") && (e.key === "Enter" || e.key === " "))) return;
     const act = (f: (r: GateRule) => unknown) => () => current && f(current);
     const step = (by: 1 | -1) => act((r) => list && move(r, stepOf(list, r, by)));
-    const does: Record<string, () => unknown> = e.altKey ? { ArrowUp: step(-1), ArrowDown: step(1) } : {
-      j: () => go(1), ArrowDown: () => go(1), k: () => go(-1), ArrowUp: () => go(-1), PageDown: () => go(15), PageUp: () => go(-15), Home: () => go(-rows.length), End: () => go(rows.length),
-      Enter: act(rewrite), t: act(tryRule), " ": act(turn), Delete: act(remove), n: () => write(NEW_RULE), u: () => list?.undo && undo(list.undo.id), "/": () => find.current?.focus(),
+    const does: Record<string, () => unknown> = {
+      "rules.up": step(-1), "rules.down": step(1), "rules.next": () => go(1), ArrowDown: () => go(1), "rules.previous": () => go(-1), ArrowUp: () => go(-1), PageDown: () => go(15), PageUp: () => go(-15), Home: () => go(-rows.length), End: () => go(rows.length),
+      Enter: act(rewrite), "rules.test": act(tryRule), "rules.turn": act(turn), "rules.delete": act(remove), "rules.new": () => write(NEW_RULE),
+      "rules.undo": () => list?.undo && undo(list.undo.id), "rules.filter": () => find.current?.focus(),
     };
-    const nth = !e.altKey && Number(e.key) <= KEYED ? suggested.list?.[Number(e.key) - 1] : undefined;
-    const f = nth ? () => review(nth) : does[e.key];
+    const nth = !e.altKey && !e.ctrlKey && !e.metaKey && Number(e.key) <= KEYED ? suggested.list?.[Number(e.key) - 1] : undefined;
+    const f = nth ? () => review(nth) : does[meaning("rules", e)];
     if (!f) return;
     e.preventDefault();
     void f();
@@ -152,10 +154,10 @@ export function RulesPanel({ channelId }: { channelId: ChannelID }) {
               <RuleList list={list} groups={groups} at={current ? at : ""} decides={answer?.number ?? 0} busy={busy} onChoose={setAt} onMove={(r) => void move(r, moveOf(list, r))} onRemove={(r) => void remove(r)} onTurn={(r) => void turn(r)} />
             )}
             <p className="rules-foot">
-              <span aria-hidden><Kbd>J</Kbd> <Kbd>K</Kbd> rule &nbsp; <Kbd>Enter</Kbd> change &nbsp; <Kbd>Space</Kbd> off or on &nbsp; <Kbd>Alt ↑ ↓</Kbd> move &nbsp; <Kbd>T</Kbd> test it</span>
+              <span aria-hidden><KeyOf of="rules.next" /> <KeyOf of="rules.previous" /> rule &nbsp; <Kbd>Enter</Kbd> change &nbsp; <KeyOf of="rules.turn" /> off or on &nbsp; <KeyOf of="rules.up" /> <KeyOf of="rules.down" /> move &nbsp; <KeyOf of="rules.test" /> test it</span>
               <span className="grow" />
               <span className="tnum" title={list.uncounted}>{rulesSummary(list)}</span>
-              {list.undo && <Button look="small" disabled={busy} title={list.undo.text} onClick={() => list.undo && void undo(list.undo.id)}>Undo the last change <Kbd>U</Kbd></Button>}
+              {list.undo && <Button look="small" disabled={busy} title={list.undo.text} onClick={() => list.undo && void undo(list.undo.id)}>Undo the last change <KeyOf of="rules.undo" /></Button>}
             </p>
           </div>
           <div className={`rules-right ${draft ? "writes" : ""}`}>

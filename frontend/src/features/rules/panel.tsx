@@ -18,8 +18,7 @@ export const rulesPanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".rules-editor textarea", ".rules-list", ".rules"),
   opens: () => [{ id: "rules", name: "Open: rules of the gate", label: "Rules of the gate", icon: <ShieldCheck size={14} aria-hidden />, run: () => openPanel({ kind: RULES_PANEL, data: null }) }],
   keys: {
-    heading: "In the rules of the gate",
-    rows: () => [{ keys: "J, K", does: "Next or previous rule" }, { keys: "Alt ↑ ↓", does: "Move the rule" }, { keys: "N", does: "New rule" }, { keys: "Enter", does: "Change the rule" }, { keys: "Space", does: "Turn the rule off or on" }, { keys: "T", does: "Test the rule" }, { keys: "Delete", does: "Delete the rule" }, { keys: "U", does: "Undo the last change" },
-      { keys: "1 – 9", does: "Review a suggested rule" }, { keys: "/", does: "Filter" }, { keys: "Esc", does: "Back to where you were" }],
+    place: "rules",
+    rows: () => [{ keys: "Enter", does: "Change the rule" }, { keys: "1 – 9", does: "Review a suggested rule" }, { keys: "Esc", does: "Back to where you were" }],
   },
 };

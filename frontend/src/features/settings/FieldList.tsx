@@ -20,6 +20,7 @@ export function FieldList({ fields, editing, groups }: { fields: SettingsField[]
         return (
           <FieldRow key={`${editing.scope}/${f.name}`} field={f} editing={editing} {...(groups ? { group: groups.get(f.group) ?? "" } : {})}>
             {f.name === "claude_setup" && <p className="field-more"><Button look="small" onClick={() => openDialog("setup")}>Show what there is…</Button></p>}
+            {f.name === "keys" && <p className="field-more"><Button look="small" onClick={() => openDialog("keys")}>Change keys…</Button></p>}
           </FieldRow>
         );
       })}

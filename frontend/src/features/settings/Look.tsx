@@ -1,6 +1,8 @@
 import { useStore } from "zustand";
 import { viewStore } from "../../model/stores";
-import { setContrast, setTheme } from "../../session/actions";
+import { visible } from "../../model/text";
+import { openDialog, setContrast, setTheme } from "../../session/actions";
+import { Button } from "../../ui/Button";
 
 const THEMES = [["system", "Like the system"], ["dark", "Dark"], ["light", "Light"]] as const;
 
@@ -18,6 +20,10 @@ export function Look() {
           </label>
         ))}
       </div>
+      <p className="field-more">
+        {!THEMES.some(([id]) => id === theme) && <span>Imported: “{visible(theme)}” </span>}
+        <Button look="small" onClick={() => openDialog("themes")}>Themes…</Button>
+      </p>
       <label className="tick-box">
         <input type="checkbox" checked={contrast === "more"} onChange={(e) => setContrast(e.target.checked ? "more" : "")} />
         More contrast

@@ -1,4 +1,4 @@
-import { Bell, Bot, Boxes, Braces, FileBox, FolderOpen, Globe, History, KeyRound, Network, Package, Palette, ShieldCheck, SquareTerminal, Wrench } from "lucide-react";
+import { Bell, Bot, Boxes, Braces, FileBox, FolderOpen, Globe, History, Keyboard, KeyRound, Network, Package, Palette, ShieldCheck, SquareTerminal, Wrench } from "lucide-react";
 import { Tabs } from "radix-ui";
 import type { ComponentType, KeyboardEvent } from "react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -19,6 +19,7 @@ import { session } from "../../session/session";
 import type { Editing } from "./editing";
 import { SCOPES } from "./editing";
 import { FieldList } from "./FieldList";
+import { KeysPanel } from "./KeysPanel";
 import { ModelAccess } from "./ModelAccess";
 import { HistoryPanel } from "./HistoryPanel";
 import { Problems } from "./Problems";
@@ -34,6 +35,7 @@ const ICONS: Record<string, Icon> = {
 
 /** Parts that are not made of fields, below the groups. A group that is not known stands above them with an icon of its own. */
 const PARTS: { id: string; name: string; icon: Icon; panel: ComponentType<{ editing: Editing }> }[] = [
+  { id: "keys", name: "Keys", icon: Keyboard, panel: KeysPanel },
   { id: "raw", name: "File", icon: Braces, panel: RawPanel },
   { id: "history", name: "History", icon: History, panel: HistoryPanel },
 ];

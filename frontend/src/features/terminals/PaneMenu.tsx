@@ -1,10 +1,9 @@
 import { ContextMenu } from "radix-ui";
 import { useState } from "react";
 import type { KeyAction } from "../../model/terminals/keys";
-import { keysFor, spaced } from "../../model/terminals/keys";
-import { Kbd } from "../../ui/Button";
+import { tableName } from "../../model/terminals/keys";
+import { KeyOf } from "../../ui/Button";
 import { front, useLayer } from "../../ui/layer";
-import { PLATFORM } from "../../ui/keys";
 
 type Props = {
   run(action: KeyAction): void;
@@ -26,7 +25,7 @@ export function PaneMenu(p: Props) {
   const item = (action: KeyAction, text: string, disabled = false) => (
     <ContextMenu.Item className="menu-item" disabled={disabled} onSelect={() => front.after(() => p.run(action))}>
       {text}
-      <Keys action={action} />
+      <KeyOf of={tableName(action)} />
     </ContextMenu.Item>
   );
   return (
@@ -61,9 +60,4 @@ export function PaneMenu(p: Props) {
       </ContextMenu.Content>
     </ContextMenu.Portal>
   );
-}
-
-function Keys({ action }: { action: KeyAction }) {
-  const k = keysFor(action, PLATFORM);
-  return k ? <Kbd>{spaced(k)}</Kbd> : null;
 }

@@ -11,9 +11,9 @@ import { dockUi, sessionsStore } from "../../model/dock/store";
 import { frameStore } from "../../model/stores";
 import type { TerminalData } from "../../model/terminals/panel";
 import { Button } from "../../ui/Button";
-import { walks } from "../../model/gate";
 import { pressNext } from "../../session/desk";
-import { isMac } from "../../ui/keys";
+import { keysStore } from "../../model/keys/store";
+import { pressed } from "../../ui/keys";
 import type { PaneAction, PaneHandle, PaneInfo } from "./props";
 import { openTerminal, restart } from "./actions";
 import { CloseDialog } from "./CloseDialog";
@@ -61,11 +61,12 @@ export function TerminalPanel({ channelId, panel }: Props) {
     }
   }, [id, channelId]);
   const onKey = useCallback((e: KeyboardEvent) => {
-    if (walks(e) && frameStore.getState().approvals.length > 0) {
-      if (!e.repeat) pressNext(e.shiftKey);
+    const page = pressed("page", e);
+    if ((page === "page.next-waiting" || page === "page.previous-waiting") && frameStore.getState().approvals.length > 0) {
+      if (!e.repeat) pressNext(page === "page.previous-waiting");
       return true;
     }
-    const k = dockKey(e, isMac, true);
+    const k = dockKey(e, keysStore.getState().map, true);
     return k !== null && runDockKey(k);
   }, []);
   const onInput = useCallback((typed: string | Uint8Array) => broadcast(id, typed), [id]);

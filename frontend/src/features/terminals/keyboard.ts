@@ -3,6 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 import type { KeyAction, KeyState } from "../../model/terminals/keys";
 import { keyAction } from "../../model/terminals/keys";
+import { keysStore } from "../../model/keys/store";
 import { readsByItself } from "../../shell/clipboard";
 import { pastedFiles } from "../../session/bring";
 import { reportsMouse } from "./core";
@@ -13,17 +14,14 @@ export type KeyTaker = { state(): KeyState; run(action: KeyAction): void; layout
 
 export function takeKeys(term: Terminal, taker: KeyTaker) {
   term.attachCustomKeyEventHandler((e) => {
-    const action = keyAction(e, PLATFORM, taker.state());
+    const action = keyAction(e, keysStore.getState().map, taker.state());
     switch (action) {
       case "pass":
         if (e.type !== "keydown" || e.isComposing || e.keyCode === 229 || !taker.layout(e)) return true;
         break;
       case "browser":
         return false; // Tab moves the focus
-      case "palette":
-      case "quit":
-      case "next-region":
-      case "previous-region":
+      case "page":
         return false; // the page's own shortcuts get these keys as the event bubbles
       case "paste":
         // A browser pastes by itself, without asking for permission.

@@ -1,23 +1,19 @@
 import { Disc, Film, Monitor, Pencil, RadioTower, Sparkles, SquareTerminal } from "lucide-react";
 import type { TerminalInfo } from "../../api/types";
 import { beginRename, toggleBroadcast } from "../../dock/dock";
-import { hintOf, spaced } from "../../dock/hints";
 import { layoutOf } from "../../dock/layouts";
 import type { PanelCommand, PanelKind } from "../../dock/panels";
-import { keyOf } from "../../model/dock/keys";
 import type { GroupID, Panel } from "../../model/dock/layout";
 import { panelWhere } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
-import { KEY_ROWS, keyAction, NEUTRAL } from "../../model/terminals/keys";
 import type { TerminalData } from "../../model/terminals/panel";
 import { terminalCodec } from "../../model/terminals/panel";
 import type { TerminalKind } from "../../model/terminals/sessions";
 import { KIND_NAMES, sessionsOf } from "../../model/terminals/sessions";
 import { sessionDetail, sessionTitle } from "../../model/terminals/titles";
 import { visible } from "../../model/text";
-import { canQuit } from "../../session/leave";
-import { isMac, PLATFORM } from "../../ui/keys";
+import { keyText, PLATFORM, pressed } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { closeTerminal, focusTerminal, isTerminal, openTerminal, rename, shellBeside, showSession, TERMINAL, toggleRecord } from "./actions";
 import { terminalFace } from "./face";
@@ -37,7 +33,7 @@ const kindOfSession = (t: TerminalInfo): TerminalKind => (t.target === "host" ? 
 /** Commands for new terminals, for sessions without a pane, and for the recordings. */
 function opens(channel: string, group: GroupID): PanelCommand[] {
   const kinds = (["agent", "shell", "host"] as const).map((kind): PanelCommand => ({
-    id: kind, name: `Open: ${KIND_NAMES[kind]}`, label: KIND_NAMES[kind], icon: iconOf(kind), hint: kind === "agent" ? hintOf("new") : "", run: () => openTerminal(kind, group),
+    id: kind, name: `Open: ${KIND_NAMES[kind]}`, label: KIND_NAMES[kind], icon: iconOf(kind), hint: kind === "agent" ? keyText("panes.new") : "", run: () => openTerminal(kind, group),
   }));
   const sessions = sessionsOf(sessionsStore.getState(), channel).map((t): PanelCommand => {
     const shown = panelWhere(layoutOf(channel), (p) => isTerminal(p) && p.data.session === t.session_id);
@@ -64,7 +60,7 @@ function acts({ id, data }: Panel<TerminalData>): PanelCommand[] {
   const recording = pane?.recording || sessionsStore.getState().byId[data.session]?.recording;
   const typing = dockUi.getState().broadcast;
   return [
-    { id: "broadcast", name: typing ? "Type into one terminal again" : "Type into all visible terminals", label: typing ? "Type into one again" : "Type into all visible", icon: <RadioTower size={14} aria-hidden />, hint: keyOf("broadcast", isMac), run: toggleBroadcast },
+    { id: "broadcast", name: typing ? "Type into one terminal again" : "Type into all visible terminals", label: typing ? "Type into one again" : "Type into all visible", icon: <RadioTower size={14} aria-hidden />, hint: keyText("panes.broadcast"), run: toggleBroadcast },
     { id: "rename", name: "Rename the terminal", label: "Rename", icon: <Pencil size={14} aria-hidden />, hint: "F2", disabled: !data.session, run: () => beginRename(id) },
     { id: "record", name: recording ? "Stop recording the terminal" : "Record the terminal", label: recording ? "Stop recording" : "Record", icon: <Disc size={14} aria-hidden />, disabled: !recording && pane?.state !== "live", run: () => toggleRecord(id) },
   ];
@@ -77,10 +73,10 @@ export const terminalPanel: PanelKind<TerminalData> = {
   face: terminalFace,
   icon: ({ data }, size) => iconOf(data.target === "host" ? "host" : data.plain ? "shell" : "agent", size),
   keys: {
-    heading: "In a terminal",
-    rows: () => KEY_ROWS.filter((r) => r.action !== "quit" || canQuit()).map((r) => ({ keys: spaced(r[PLATFORM][0] ?? ""), does: r.does })).filter((r) => r.keys),
+    place: "terminal",
+    rows: () => (PLATFORM === "windows" ? [{ keys: "Ctrl C", does: "Copy the selection" }] : []),
     press(e) {
-      if (keyAction(e, PLATFORM, NEUTRAL) !== "new") return false;
+      if (pressed("panes", e) !== "panes.new") return false;
       openTerminal("agent");
       return true;
     },

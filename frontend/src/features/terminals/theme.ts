@@ -39,7 +39,7 @@ export function terminalInk(el: Element = document.documentElement) {
 /** Calls f when the page's theme, contrast or terminal colours change. The returned function stops it. */
 export function onThemeChange(f: () => void): () => void {
   const o = new MutationObserver(f);
-  o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast", "data-terminal-colors"] });
+  o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast", "data-terminal-colors", "data-own-theme"] });
   return () => o.disconnect();
 }
 

@@ -28,5 +28,5 @@ export const LinkedText = memo(function LinkedText({ text }: { text: string }) {
 
 /** Shows the file that a box is about. The key “o” on the row does the same. */
 export function OpenIcon({ path, line = 0 }: { path: string; line?: number }) {
-  return <IconButton small tabIndex={-1} name="Show the file" keys="o" onClick={() => go({ path, line, column: 0 })}><FileSearch size={13} aria-hidden /></IconButton>;
+  return <IconButton small tabIndex={-1} name="Show the file" action="timeline.file" onClick={() => go({ path, line, column: 0 })}><FileSearch size={13} aria-hidden /></IconButton>;
 }

@@ -4,7 +4,7 @@ import { memo, useMemo, useState } from "react";
 import { plural } from "../../model/format";
 import type { Look, Piece } from "../../model/timeline/ansi";
 import { outputText, outputView } from "../../model/timeline/output";
-import { Kbd } from "../../ui/Button";
+import { KeyOf } from "../../ui/Button";
 import { CopyIcon } from "../../ui/CopyButton";
 import { LinkedText } from "./FileLink";
 import "./output.css";
@@ -38,7 +38,7 @@ export function More({ does, act, onClick, less = false }: { does: string; act: 
     <button type="button" className="output-more" data-more aria-expanded={less} onClick={onClick}>
       <Icon size={13} aria-hidden />
       {does && <span>{does}</span>}
-      <span className="output-act"><span className="output-key"><Kbd>a</Kbd></span> {act}</span>
+      <span className="output-act"><span className="output-key"><KeyOf of="timeline.all-lines" /></span> {act}</span>
     </button>
   );
 }

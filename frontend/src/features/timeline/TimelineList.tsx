@@ -41,6 +41,7 @@ import { Tail } from "./Tail";
 import { openFrame } from "./openframe";
 import { useFoundMarks } from "./useFoundMarks";
 import { useFollow } from "./useFollow";
+import { meaning, typesInto } from "../../ui/keys";
 
 const STICKY_PX = 34; // height of the prompt that sticks
 const DEEPEST = 4; // sub-agents of sub-agents hang no deeper
@@ -157,29 +158,30 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
 
   function onKey(e: KeyboardEvent) {
     const it = items[at];
-    if (!it || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (!it || typesInto(e)) return;
+    const key = meaning("timeline", e);
     const onItem = (e.target as HTMLElement).tagName === "ARTICLE";
-    if (!onItem && !(e.key === "j" || e.key === "k")) return;
+    if (!onItem && !(key === "timeline.next" || key === "timeline.previous")) return;
     const act: Record<string, () => void> = {
-      j: () => go(at + 1), ArrowDown: () => go(at + 1), k: () => go(at - 1), ArrowUp: () => go(at - 1),
+      "timeline.next": () => go(at + 1), ArrowDown: () => go(at + 1), "timeline.previous": () => go(at - 1), ArrowUp: () => go(at - 1),
       Home: () => go(0), End: () => go(items.length - 1),
       Enter: () => openPicture(it) || (isFoldable(it) && toggle(it.key)),
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => (isFoldable(it) && open[it.key] ? toggle(it.key) : go(parentAt(items, it, at))),
-      b: () => it.kind === "prompt" && goBackTo(channelId, it.runId),
-      a: () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
-      l: () => void copyRowLink(items, it),
-      o: () => {
+      "timeline.back": () => it.kind === "prompt" && goBackTo(channelId, it.runId),
+      "timeline.all-lines": () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
+      "timeline.link": () => void copyRowLink(items, it),
+      "timeline.file": () => {
         const file = fileOf(it);
         if (file) void openFile(channelId, file);
         else toast("This item names no file.");
       },
-      r: () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
-      f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
-      c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
+      "timeline.review": () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
+      "timeline.fork": () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
+      "timeline.copy": () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
-    const f = act[e.key];
+    const f = act[key];
     if (!f) return;
     e.preventDefault();
     f();

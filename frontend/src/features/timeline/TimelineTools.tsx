@@ -8,7 +8,6 @@ import { elidePath, visible } from "../../model/text";
 import type { Filter } from "../../model/timeline/filter";
 import { FILTERS } from "../../model/timeline/filter";
 import { IconButton } from "../../ui/Button";
-import { keys } from "../../ui/keys";
 import { Menu } from "../../ui/Menu";
 import { wishesStore } from "../../model/wish";
 import { toggleFresh } from "../../session/actions";
@@ -28,7 +27,7 @@ export function TimelineTools({ channelId }: { channelId: ChannelID }) {
   return (
     <>
       <span className="dock-path mono ellipsis" title={dir}>{elidePath(visible(dir), 60)}</span>
-      <IconButton name="New conversation" keys={keys("Alt", "N")} aria-pressed={fresh} className={fresh ? "on" : ""} onClick={() => toggleFresh(channelId)}><SquarePen size={15} /></IconButton>
+      <IconButton name="New conversation" action="prompt.fresh" aria-pressed={fresh} className={fresh ? "on" : ""} onClick={() => toggleFresh(channelId)}><SquarePen size={15} /></IconButton>
       <Menu align="end" button={<IconButton name={`Show: ${FILTERS[filter]}`} className={filter === "all" ? "" : "on"}><ListFilter size={15} /></IconButton>}>
         <DropdownMenu.RadioGroup value={filter} onValueChange={(v) => setFilter(channelId, v as Filter)}>
           {Object.entries(FILTERS).map(([value, word]) => (

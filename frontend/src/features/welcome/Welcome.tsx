@@ -2,9 +2,8 @@ import { FolderOpen, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { connectionStore, doctorStore, frameStore } from "../../model/stores";
-import { Button, Kbd } from "../../ui/Button";
+import { Button, KeyOf } from "../../ui/Button";
 import { useCopied } from "../../ui/CopyButton";
-import { keys, MOD } from "../../ui/keys";
 import { openDemo, openDialog, openFolder } from "../../session/actions";
 import { session } from "../../session/session";
 import { CheckRow } from "../../ui/CheckRow";
@@ -48,7 +47,7 @@ export function Welcome() {
         <div className="welcome-actions">
           <Button look="primary large" disabled={!f.ready} onClick={() => void openFolder()}>
             <FolderOpen size={15} aria-hidden />
-            Open a project folder <Kbd>{keys(MOD, "O")}</Kbd>
+            Open a project folder <KeyOf of="page.open-folder" />
           </Button>
           <Button look="large" disabled={!f.ready} onClick={() => void openDemo()}>
             <Play size={14} aria-hidden />

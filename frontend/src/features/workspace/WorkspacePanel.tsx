@@ -14,6 +14,7 @@ import { CopyDiff } from "./CopyDiff";
 import { CopyList } from "./CopyList";
 import { RecreateCard } from "./RecreateCard";
 import { useComparison } from "./useComparison";
+import { meaning } from "../../ui/keys";
 import "./workspace.css";
 
 /** The copy in which a channel's agents work, beside the original. */
@@ -59,15 +60,14 @@ export function WorkspacePanel({ channelId }: { channelId: ChannelID }) {
 
   function onKeyDown(e: KeyboardEvent) {
     const to = e.target as HTMLElement;
-    const mod = e.ctrlKey || e.metaKey;
-    const arrows = e.altKey && !mod && { ArrowLeft: () => send("promote", promote), ArrowRight: () => send("pull", pull) }[e.key];
-    if (arrows && !to.matches("input[type=search]")) {
+    const key = meaning("workspace", e);
+    const sends = { "workspace.promote": () => send("promote", promote), "workspace.pull": () => send("pull", pull) }[key];
+    if (sends && !to.matches("input[type=search]")) {
       e.preventDefault();
       e.stopPropagation();
-      arrows();
+      sends();
       return;
     }
-    if (mod || e.altKey) return;
     if (e.key === "Escape" && !to.matches(".workspace-list, .workspace")) {
       e.stopPropagation();
       if (to === find.current && filter) setFilter("");
@@ -80,9 +80,9 @@ export function WorkspacePanel({ channelId }: { channelId: ChannelID }) {
       ArrowLeft: () => row?.kind === "folder" && row.open && turn(row), ArrowRight: () => row?.kind === "folder" && !row.open && turn(row),
       " ": () => (row?.kind === "file" ? tick(row.d) : row && turn(row)),
       Enter: () => (row?.kind === "folder" ? turn(row) : panel.current?.querySelector<HTMLElement>(".workspace-text")?.focus()),
-      F5: () => void compare(), "/": () => find.current?.focus(), Escape: () => leave(e.currentTarget as HTMLElement),
+      "workspace.compare": () => void compare(), "workspace.filter": () => find.current?.focus(), Escape: () => leave(e.currentTarget as HTMLElement),
     };
-    const f = does[e.key];
+    const f = does[key];
     if (!f) return;
     e.preventDefault();
     e.stopPropagation();
@@ -99,7 +99,7 @@ export function WorkspacePanel({ channelId }: { channelId: ChannelID }) {
         </label>
         <span className="grow" />
         {comparedAt > 0 && <span className="workspace-fact tnum">compared at {clock(comparedAt)}</span>}
-        <IconButton name="Compare again" keys="F5" small disabled={busy} onClick={() => void compare()}><RotateCw size={14} aria-hidden /></IconButton>
+        <IconButton name="Compare again" action="workspace.compare" small disabled={busy} onClick={() => void compare()}><RotateCw size={14} aria-hidden /></IconButton>
       </header>
       {failure && (failure.code === "not_found" ? (
         <div className="dock-empty"><Bot size={20} aria-hidden /><h2><SafeLine text={failure.cause} /></h2><p><SafeLine text={failure.remedy ?? ""} /></p><Button look="small" onClick={() => void compare()}>Compare again</Button></div>

@@ -18,7 +18,7 @@ export const workspacePanel: PanelKind<null> = {
   focus: ({ id }) => visit(id, ".workspace-list", ".workspace"),
   opens: () => [{ id: "workspace", name: "Open: workspace, copy and original", label: "Workspace", icon: <FolderSync size={14} aria-hidden />, run: () => openPanel({ kind: WORKSPACE_PANEL, data: null }) }],
   keys: {
-    heading: "In the workspace",
-    rows: () => [{ keys: "Space", does: "Tick the file" }, { keys: "Alt ←", does: "Promote the ticked files to the original" }, { keys: "Alt →", does: "Pull the ticked files into the copy" }, { keys: "Enter", does: "Go to the difference" }, { keys: "/", does: "Filter by path" }, { keys: "F5", does: "Compare again" }, { keys: "Ctrl ↵", does: "Recreate, where its choices have the keyboard" }, { keys: "Esc", does: "Back" }],
+    place: "workspace",
+    rows: () => [{ keys: "Space", does: "Tick the file" }, { keys: "Enter", does: "Go to the difference" }, { keys: "Esc", does: "Back" }],
   },
 };

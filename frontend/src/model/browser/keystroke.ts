@@ -1,5 +1,7 @@
 // Keys of the page's surface as the browser takes them.
 import type { BrowserInput } from "../../api/browser-messages";
+import type { Keymap } from "../keys/keymap";
+import { actionAt } from "../keys/keymap";
 
 export type Keystroke = { key: string; code: string; keyCode: number; altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean; altGraph: boolean };
 
@@ -7,12 +9,6 @@ const ALT = 1;
 const CTRL = 2;
 const META = 4;
 const SHIFT = 8;
-
-/** The key of a shortcut that works wherever the keyboard is, while the panel is open. */
-export function panelKey(e: Pick<Keystroke, "key" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey">, mac: boolean): "baton" | "pick" | "" {
-  if (!(mac ? e.metaKey : e.ctrlKey) || !e.shiftKey || e.altKey) return "";
-  return ({ g: "baton", s: "pick" } as const)[e.key.toLowerCase()] ?? "";
-}
 
 /** The modifiers as the DevTools protocol counts them. On a Mac Cmd does what Ctrl does in the container's Chromium. */
 export function modifiersOf(e: Pick<Keystroke, "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "altGraph">, mac: boolean): number {
@@ -31,17 +27,15 @@ export function keyInput(e: Keystroke, down: boolean, mac: boolean): BrowserInpu
 
 export type Means = "copy" | "cut" | "paste" | "find" | "baton" | "pick" | "app" | "reload" | "back" | "forward" | "larger" | "smaller" | "as-is" | "none";
 
+/** Actions of Loop's page that keep their keys while the browser's page has the keyboard. */
+const APP = ["page.palette", "page.next-region", "page.previous-region", "page.next-waiting", "page.previous-waiting"];
+const CLIPBOARD: Record<string, Means> = { c: "copy", x: "cut", v: "paste" };
+
 /** What a key of the surface does besides reaching the page. */
-export function meansOf(e: Keystroke, mac: boolean): Means {
-  const mod = mac ? e.metaKey : e.ctrlKey;
-  const key = e.key.toLowerCase();
-  if (/^F(6|8)$/.test(e.key) || (mod && e.shiftKey && key === "p")) return "app";
-  if (mod && e.shiftKey && key === "g") return "baton";
-  if (mod && e.shiftKey && key === "s") return "pick";
-  if (e.key === "F5") return "reload";
-  if (e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && !mac) return ({ ArrowLeft: "back", ArrowRight: "forward" } as const)[e.key] ?? "none";
-  if (!mod || e.altKey || e.altGraph) return "none";
-  if (key === "+" || key === "=") return "larger";
-  if (e.shiftKey) return "none";
-  return ({ c: "copy", x: "cut", v: "paste", f: "find", k: "app", r: "reload", "-": "smaller", 0: "as-is", "[": mac ? "back" : "none", "]": mac ? "forward" : "none" } as const)[key] ?? "none";
+export function meansOf(e: Keystroke, map: Keymap): Means {
+  const own = actionAt(map, "browser", e);
+  if (own) return own.slice("browser.".length) as Means;
+  if (APP.includes(actionAt(map, "page", e))) return "app";
+  const mod = map.platform === "mac" ? e.metaKey : e.ctrlKey;
+  return mod && !e.altKey && !e.shiftKey && !e.altGraph ? (CLIPBOARD[e.key.toLowerCase()] ?? "none") : "none";
 }

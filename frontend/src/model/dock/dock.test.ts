@@ -4,6 +4,7 @@ import type { TerminalData } from "../terminals/panel";
 import { terminalCodec } from "../terminals/panel";
 import { applyTerminalEvents, fromList, noSessions, removedSessions, sessionsOf } from "../terminals/sessions";
 import * as c from "./change";
+import { keymapOf } from "../keys/keymap";
 import { dockKey } from "./keys";
 import type { Layout, Side } from "./layout";
 import { groupOf, groups, MAX_GROUPS, normal, panelWhere, shownPanels, startLayout, TIMELINE } from "./layout";
@@ -238,9 +239,10 @@ describe("stored", () => {
 });
 
 describe("keys", () => {
+  const macs = keymapOf("mac", {}), others = keymapOf("linux", {});
   const k = (key: string, m: Partial<Parameters<typeof dockKey>[0]> = {}) => ({ key, code: "", ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...m });
   it("takes no letter with Control or Alt alone, and no function key", () => {
-    for (const mac of [true, false]) {
+    for (const mac of [macs, others]) {
       for (const ch of "abcdefghijklmnopqrstuvwxyz") {
         expect(dockKey(k(ch, { ctrlKey: true }), mac, true)).toBeNull();
         expect(dockKey(k(ch, { altKey: true }), mac, true)).toBeNull();
@@ -250,12 +252,12 @@ describe("keys", () => {
     }
   });
   it("maps the rest", () => {
-    expect(dockKey(k("ArrowLeft", { altKey: true, shiftKey: true }), false, true)).toEqual({ do: "focus", side: "left" });
-    expect(dockKey(k("ArrowDown", { altKey: true, metaKey: true }), true, true)).toEqual({ do: "focus", side: "down" });
-    expect(dockKey(k("X", { ctrlKey: true, shiftKey: true }), false, true)).toEqual({ do: "zoom" });
-    expect(dockKey(k("Ч", { code: "KeyX", ctrlKey: true, shiftKey: true }), false, true)).toEqual({ do: "zoom" });
-    expect(dockKey(k("3", { ctrlKey: true }), false, false)).toEqual({ do: "number", n: 3 });
-    expect(dockKey(k("3", { metaKey: true }), true, true)).toEqual({ do: "number", n: 3 });
+    expect(dockKey(k("ArrowLeft", { altKey: true, shiftKey: true }), others, true)).toEqual({ do: "focus", side: "left" });
+    expect(dockKey(k("ArrowDown", { altKey: true, metaKey: true }), macs, true)).toEqual({ do: "focus", side: "down" });
+    expect(dockKey(k("X", { ctrlKey: true, shiftKey: true }), others, true)).toEqual({ do: "zoom" });
+    expect(dockKey(k("Ч", { code: "KeyX", ctrlKey: true, shiftKey: true }), others, true)).toEqual({ do: "zoom" });
+    expect(dockKey(k("3", { ctrlKey: true }), others, false)).toEqual({ do: "number", n: 3 });
+    expect(dockKey(k("3", { metaKey: true }), macs, true)).toEqual({ do: "number", n: 3 });
   });
 });
 

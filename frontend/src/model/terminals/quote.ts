@@ -1,6 +1,6 @@
 // Quotes paths as one word of a command line, for shells of this computer. Paths in
 // containers come quoted from Loop.
-import type { Platform } from "./keys";
+import type { Platform } from "../keys/chord";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 

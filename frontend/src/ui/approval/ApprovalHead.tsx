@@ -18,9 +18,9 @@ export function ApprovalHead({ a, nth, of, busy, id, icon, children, go, onExten
       <div className="approval-aside tnum">
         {of > 1 && nth > 0 && (
           <span className="approval-place">
-            <IconButton small data-quiet name="Previous that waits" keys="Shift F8" onClick={() => go(true)}><ChevronLeft size={14} /></IconButton>
+            <IconButton small data-quiet name="Previous that waits" action="page.previous-waiting" onClick={() => go(true)}><ChevronLeft size={14} /></IconButton>
             {nth} of {of}
-            <IconButton small data-quiet name="Next that waits" keys="F8" onClick={() => go(false)}><ChevronRight size={14} /></IconButton>
+            <IconButton small data-quiet name="Next that waits" action="page.next-waiting" onClick={() => go(false)}><ChevronRight size={14} /></IconButton>
           </span>
         )}
         <TimeLeft a={a} />

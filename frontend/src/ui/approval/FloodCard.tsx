@@ -6,7 +6,7 @@ import type { Approval, Failure, GroupVerdict } from "../../api/types";
 import type { Chosen } from "../../model/gate-flood";
 import { answered, answersOf, choose, floodKey, floodTitle, groupsOf, leftWords } from "../../model/gate-flood";
 import { sight } from "../../model/gate";
-import { Button, Kbd } from "../Button";
+import { Button, Kbd, KeyOf } from "../Button";
 import { FailureCard } from "../FailureCard";
 import { composing, keys, mod, MOD } from "../keys";
 import { ApprovalFacts } from "./ApprovalFacts";
@@ -103,7 +103,7 @@ export function FloodCard({ a, nth, of, act }: Props) {
         <div className="approval-buttons">
           <Button disabled={busy || n === 0} onClick={(e) => clicked(e, send)}>Answer {n} of {a.calls} <Kbd>{keys(MOD, "↵")}</Kbd></Button>
           <Button disabled={busy} onClick={(e) => clicked(e, denyAll)}>Deny all {a.calls} <Kbd>Esc</Kbd></Button>
-          {act.stop && <Button onClick={act.stop}><Square size={11} aria-hidden /> Stop the run <Kbd>{keys(MOD, ".")}</Kbd></Button>}
+          {act.stop && <Button onClick={act.stop}><Square size={11} aria-hidden /> Stop the run <KeyOf of="page.stop" /></Button>}
         </div>
         {act.rules && <p className="approval-more"><button type="button" className="link" data-quiet onClick={act.rules}>Open rules</button></p>}
         <p className="flood-left" aria-live="polite">{leftWords(a, chosen)}</p>

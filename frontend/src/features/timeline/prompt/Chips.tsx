@@ -16,6 +16,7 @@ import { focusPrompt } from "../../../session/actions";
 import { chooseForChannel, dropNextSession } from "../../../session/choices";
 import { setPlan, setWish, wishIn } from "../../../session/drafts";
 import { OtherModel } from "./OtherModel";
+import { useKeyText } from "../../../ui/keys";
 import "./chips.css";
 
 export type OpenChip = "" | "model" | "effort";
@@ -100,6 +101,7 @@ type MenuProps = {
 /** A chip with a menu: what counts for this prompt, or for the channel. A dot marks one of the prompt's own. */
 function ChipMenu({ kind, icon, open, onOpen, own, channels, usual, word, list, onChoose, onOther }: MenuProps) {
   const [scope, setScope] = useState<Scope>("prompt");
+  const key = useKeyText()(kind === "Model" ? "prompt.model" : "prompt.effort");
   const channelWord = channels ? word(channels) : usual;
   const now = own ? word(own) : channelWord;
   const differs = own !== "" && own !== channels;
@@ -107,7 +109,7 @@ function ChipMenu({ kind, icon, open, onOpen, own, channels, usual, word, list, 
   const odd = chosen && !list.some((m) => m.name === chosen) ? [{ name: chosen, says: "" }] : [];
   const pick = (name: string) => front.after(() => { focusPrompt(); onChoose(scope, name); });
   const button = (
-    <Button look="chip chips-menu" aria-label={`${kind}: ${visible(now)}${differs ? ", for this prompt" : ""}`} title={`${kind} (Alt ${kind === "Model" ? "P" : "E"})`}>
+    <Button look="chip chips-menu" aria-label={`${kind}: ${visible(now)}${differs ? ", for this prompt" : ""}`} title={key ? `${kind} (${key})` : kind}>
       {icon}
       <span className="ellipsis"><SafeText text={now} /></span>
       {differs && <span className="chips-dot" aria-hidden />}

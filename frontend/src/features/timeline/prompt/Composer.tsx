@@ -10,9 +10,9 @@ import { picturesStore } from "../../../model/pictures";
 import { connectionStore, draftsStore, frameStore, plansStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { activeRun } from "../../../model/timeline/state";
 import { NO_WISH, wishesStore, wishOptions } from "../../../model/wish";
-import { Button, IconButton, Kbd } from "../../../ui/Button";
+import { Button, IconButton, Kbd, KeyOf } from "../../../ui/Button";
 import { ContextMeter } from "../../../ui/Ring";
-import { composing, keys, mod, MOD } from "../../../ui/keys";
+import { composing, mod, pressed, useAriaKeys, useKeyText } from "../../../ui/keys";
 import { send, stopRun, toggleFresh } from "../../../session/actions";
 import { draftOf, planOf, setDraft, setPlan, setWish, takeBack, wishIn } from "../../../session/drafts";
 import { picturesOf, removePicture, setPictures } from "../../../session/pictures";
@@ -50,6 +50,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const text = useStore(draftsStore, (d) => draftOf(d, channelId));
   const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const [stopping, setStopping] = useState("");
+  const stopAria = useAriaKeys("page.stop");
+  const stopKey = useKeyText()("page.stop");
   const plan = useStore(plansStore, (all) => planOf(all, channelId));
   const wish = useStore(wishesStore, (all) => wishIn(all, channelId));
   const [chip, setChip] = useState<OpenChip>("");
@@ -104,16 +106,17 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     setStopping("");
   }
 
+  const openChip = (which: OpenChip) => setChip(channel?.kind === "demo" ? "" : which);
+  const does: Record<string, () => void> = {
+    "prompt.attach": () => chooser.current?.click(), "prompt.plan": () => setPlan(channelId, !plan), "prompt.fresh": () => toggleFresh(channelId),
+    "prompt.model": () => openChip("model"), "prompt.effort": () => openChip("effort"), "prompt.history": () => setSearching(true),
+  };
   function onKey(e: KeyboardEvent<HTMLTextAreaElement>) {
     if (composing(e) || mentionKey(e) || commandKey(e)) return;
-    const own = e.altKey && !e.shiftKey && !e.ctrlKey && !e.metaKey ? ALT[e.code] : undefined;
-    if (own || (e.ctrlKey && !e.shiftKey && !e.altKey && !e.metaKey && e.code === "KeyR")) {
+    const own = does[pressed("prompt", e)];
+    if (own) {
       e.preventDefault();
-      if (own === "attach") chooser.current?.click();
-      else if (own === "plan") setPlan(channelId, !plan);
-      else if (own === "fresh") toggleFresh(channelId);
-      else if (own) setChip(channel?.kind === "demo" ? "" : own);
-      else setSearching(true);
+      own();
       return;
     }
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
@@ -177,17 +180,17 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
         </div>
         <div className="prompt-foot">
           <input ref={chooser} type="file" multiple hidden onChange={(e) => { const files = [...(e.target.files ?? [])]; e.target.value = ""; box.current?.focus(); attach(channelId, itemsOf({ paths: [], files, text: "" })); }} />
-          <IconButton small name="Attach files" keys={keys("Alt", "A")} onClick={() => chooser.current?.click()}><Paperclip size={14} /></IconButton>
+          <IconButton small name="Attach files" action="prompt.attach" onClick={() => chooser.current?.click()}><Paperclip size={14} /></IconButton>
           <Chips channelId={channelId} plan={plan} open={chip} onOpen={setChip} />
           <span className="prompt-hint">
             <Kbd>Enter</Kbd> {busy || parked ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
           </span>
           <ContextMeter context={channel?.context} fresh={wish.fresh || channel?.next_session?.mode === "fresh"} />
           {busy && (
-            <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
+            <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts={stopAria} title={stopKey ? `Stop the run (${stopKey})` : "Stop the run"}>
               <Square size={12} aria-hidden />
               <span className="prompt-word">{stopping ? "Stopping" : "Stop"}</span>
-              <Kbd>{keys(MOD, ".")}</Kbd>
+              <KeyOf of="page.stop" />
             </Button>
           )}
           <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "Wait until the files are in the container" : online ? undefined : "The prompt goes out when Loop answers again"}>
@@ -201,6 +204,3 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     </div>
   );
 }
-
-/** The keys of the prompt box with Alt, by their places on the keyboard. */
-const ALT: Record<string, "attach" | "plan" | "fresh" | "model" | "effort"> = { KeyA: "attach", KeyM: "plan", KeyN: "fresh", KeyP: "model", KeyE: "effort" };

@@ -4,7 +4,7 @@ import { toFailure } from "../../../api/failure";
 import type { ChannelID } from "../../../api/types";
 import { oneLine } from "../../../model/text";
 import { Kbd } from "../../../ui/Button";
-import { composing } from "../../../ui/keys";
+import { composing, pressed } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
 import { session } from "../../../session/session";
 import "./mention.css";
@@ -37,7 +37,7 @@ export function HistorySearch({ channelId, onChoose, onClose, onBack }: Props) {
   const n = found?.length ?? 0;
   const onKey = (e: KeyboardEvent) => {
     if (composing(e)) return;
-    const further = e.ctrlKey && e.code === "KeyR";
+    const further = pressed("prompt", e) === "prompt.history";
     if (e.key === "Escape") onBack(); // which takes the focus, so that this closes
     else if (e.key === "Enter" && found && n > 0) onChoose(found, active);
     else if (n > 0 && (e.key === "ArrowDown" || further)) setActive((active + 1) % n);

@@ -3,7 +3,7 @@ import { visible } from "../../../model/text";
 import { outcomeOf } from "../../../model/timeline/changedfiles";
 import type { EndItem, RunInfo } from "../../../model/timeline/items";
 import { costWords, fullness } from "../../../model/usage";
-import { Button, Kbd } from "../../../ui/Button";
+import { Button, KeyOf } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { Ring } from "../../../ui/Ring";
 import { openDialog, retryRun } from "../../../session/actions";
@@ -120,7 +120,7 @@ function Review({ runId }: { runId: string }) {
     <Button look="small" onClick={() => openReview(viewStore.getState().selected, runId)}>
       <GitCompareArrows size={12} aria-hidden />
       Review
-      <span className="end-key" aria-hidden><Kbd>r</Kbd></span>
+      <span className="end-key" aria-hidden><KeyOf of="timeline.review" /></span>
     </Button>
   );
 }

@@ -1,7 +1,7 @@
 import { History } from "lucide-react";
 import { viewStore } from "../../../model/stores";
 import { goBackTo } from "../../../session/rewind";
-import { Kbd } from "../../../ui/Button";
+import { KeyOf } from "../../../ui/Button";
 import type { PromptItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { isFoldable } from "../../../model/timeline/fold";
@@ -14,7 +14,7 @@ export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
     <div className="main">
       <button type="button" className="rewound-here" tabIndex={-1} onClick={() => goBackTo(viewStore.getState().selected, item.runId)}>
         <History size={13} aria-hidden />
-        Back to here <Kbd>b</Kbd>
+        Back to here <KeyOf of="timeline.back" />
       </button>
       <div className={`bubble selectable ${long && !open ? "folded" : ""}`}>
         <p>

@@ -158,7 +158,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
 /** The fork button, for the mouse only. The key “f” on the item does the same. */
 function ForkHere({ uuid }: { uuid: string }) {
   return (
-    <IconButton small className="fork-here" tabIndex={-1} name="New thread that goes on from here" keys="f" onClick={() => void forkFrom(uuid)}>
+    <IconButton small className="fork-here" tabIndex={-1} name="New thread that goes on from here" action="timeline.fork" onClick={() => void forkFrom(uuid)}>
       <GitFork size={13} />
     </IconButton>
   );

@@ -4,7 +4,7 @@ import { frameStore } from "../../../model/stores";
 import type { ToolItem } from "../../../model/timeline/items";
 import type { Mark, ToolIcon } from "../../../model/timeline/tools";
 import { describeTool, isChore } from "../../../model/timeline/tools";
-import { Kbd } from "../../../ui/Button";
+import { KeyOf } from "../../../ui/Button";
 import { Spinner } from "../../../ui/Mark";
 import { SafeText } from "../../../ui/SafeText";
 import { ToolBody } from "../ToolBody";
@@ -32,7 +32,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
             <SafeText text={v.note} />
           </span>
         )}
-        <span className="rail-keys" aria-hidden><Kbd>c</Kbd> copy</span>
+        <span className="rail-keys" aria-hidden><KeyOf of="timeline.copy" /> copy</span>
         <span className="marks tnum">
           {v.added > 0 && <span className="plus">+{v.added}</span>}
           {v.removed > 0 && <span className="minus">−{v.removed}</span>}
