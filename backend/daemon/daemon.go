@@ -339,7 +339,7 @@ func (d *Daemon) assembleRuns() {
 		OnHost:  func(ch core.Channel) bool { return onHost(d.settings.Effective(ch), ch) },
 		Publish: d.bus.Publish, Now: time.Now,
 	})
-	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, d.provision, d.containers, supervised, d.log)
+	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, d.rewind, d.provision, d.containers, supervised, d.log)
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
 		Publish: d.bus.Publish, Now: time.Now,

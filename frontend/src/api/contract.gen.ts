@@ -1171,7 +1171,7 @@ export type RetryWait = {
 };
 
 export type ReviewAlarm = {
-  kind: string; // hook, git, ci, ide, agent or shell
+  kind: string; // hook, git, ci, ide, agent, install or shell
   word: string;
   why: string; // a clause whose subject is the file
 };
@@ -1188,6 +1188,7 @@ export type ReviewDiff = {
   bytes: number; // of the file now; -1 is no file
   before: number; // of the file in HEAD; -1 is no file
   mark: string; // of the file now, to stage it as one
+  since?: string; // as ReviewFile's
 };
 
 export type ReviewFile = {
@@ -1199,6 +1200,7 @@ export type ReviewFile = {
   staged: number; // hunks
   unstaged: number; // hunks
   alarm?: ReviewAlarm;
+  since?: string; // of ReviewRun; with it nothing of the file can be staged here
 };
 
 export type ReviewHunk = {
@@ -1223,7 +1225,9 @@ export type ReviewStatus = {
   branch: string; // empty where no branch is checked out
   base?: string; // the branch that a worktree's branch is compared with
   editable: boolean; // hunks can be staged and rejected
-  detail?: string; // of a state without a list
+  detail?: string; // of a state without a list, or why hunks cannot be staged
+  run?: RunID; // of ReviewRun
+  until?: string; // of ReviewRun
   files: ReviewFile[] | null;
   more: boolean;
   odd: number;

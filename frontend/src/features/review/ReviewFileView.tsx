@@ -2,7 +2,7 @@ import { ArrowLeft, CheckCheck, ExternalLink } from "lucide-react";
 import type { ReviewFile } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
 import type { Comment } from "../../model/review";
-import { isGuarded, nameOf, wholeSentence } from "../../model/review";
+import { isGuarded, nameOf, sinceSentence, wholeSentence } from "../../model/review";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { keys } from "../../ui/keys";
@@ -12,13 +12,13 @@ import { HunkView } from "./HunkView";
 import type { FileState } from "./useReview";
 
 type Props = {
-  f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; busy: boolean;
+  f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; since: string; busy: boolean;
   acts: HunkActs; writing: Writing; comments: readonly Comment[]; notes: CommentActs;
-  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onBack(): void; onAgain(): void;
+  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onBack(): void; onWorktree(): void; onAgain(): void;
 };
 
 /** One file's changes. */
-export function ReviewFileView({ f, state, hunk, line, split, editable, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onBack, onAgain }: Props) {
+export function ReviewFileView({ f, state, hunk, line, split, editable, since, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onBack, onWorktree, onAgain }: Props) {
   const { name, dir } = nameOf(f.path);
   const d = state?.diff;
   const hunks = d?.hunks ?? [];
@@ -43,7 +43,8 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, busy, ac
             {words || "This file is no text."} {d.bytes >= 0 ? <>It has {byteSize(d.bytes)}{d.before >= 0 && d.before !== d.bytes ? `, and had ${byteSize(d.before)}` : ""}.</> : d.before >= 0 && <>It had {byteSize(d.before)}.</>}
           </p>
         )}
-        {d && hunks.length === 0 && !words && <p className="review-note">Nothing of it is changed any more.</p>}
+        {since && <p className="review-note">{sinceSentence(since)} {(since === "edited" || since === "other") && <button type="button" className="link" onClick={onWorktree}>Show the worktree</button>}</p>}
+        {d && hunks.length === 0 && !words && d.whole !== "binary" && <p className="review-note">Nothing of it is changed any more.</p>}
         {hunks.map((h, i) => (
           <HunkView key={h.id + String(h.staged)} hunk={h} path={f.path} here={i === hunk} line={line} split={split} editable={editable} whole={whole} busy={busy} guarded={guarded}
             acts={acts} writing={writing} comments={comments} notes={notes} onEnter={() => onHunk(i)} />

@@ -175,7 +175,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
         if (file) void openFile(channelId, file);
         else toast("This item names no file.");
       },
-      r: () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
+      r: () => it.kind === "end" && openReview(channelId, it.runId),
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };

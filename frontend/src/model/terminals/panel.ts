@@ -11,7 +11,7 @@ export const terminalCodec: Required<Codec<TerminalData>> = {
   /** Keeps no panel without a session: the session may never be made. */
   store: ({ session, target, plain }) => (session ? { session, target, plain } : null),
   load({ session, target, plain }) {
-    if (typeof session !== "string" || !ID.test(session)) return null;
+    if (typeof session !== "string" || !ID.test(session)) return undefined;
     return { session, target: target === "host" ? "host" : "agent", ...(plain === true ? { plain } : {}) };
   },
   key: (d) => d.session,
