@@ -72,7 +72,7 @@ test("a prompt behind a question: says why it waits, leads to the card, and star
   await bar(page).getByRole("button", { name: "Go to the question" }).click();
   await until("the card has it again", () => hasFocus(card));
   equal(answers(mock).length, 0, "answers");
-  await card.getByRole("button", { name: "Do not answer" }).click();
+  await card.getByRole("button", { name: "Decline" }).click();
   await bar(page).waitFor({ state: "detached" });
   await page.locator("article.prompt", { hasText: "from after it" }).waitFor();
   await becomes(() => rowsOf(page).locator(".queue-text").allInnerTexts(), ["much later"], "what waits");
