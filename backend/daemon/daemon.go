@@ -45,6 +45,7 @@ import (
 	"loop/backend/instance"
 	"loop/backend/inventory"
 	"loop/backend/logfile"
+	"loop/backend/openeditor"
 	"loop/backend/pagememory"
 	"loop/backend/provision"
 	"loop/backend/recordings"
@@ -382,9 +383,10 @@ func (d *Daemon) assembleBound() {
 		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner}, containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
 		review:     &bind.Review{Ctx: d.ctx, Service: d.reviews, Acts: d.reviews},
-		files:      &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files)},
-		rewind:     &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
-		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
+		files: &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files),
+			Editor: openeditor.New(d.files, func() []string { return d.settings.Current().Editor })},
+		rewind: &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
+		gate:   &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,

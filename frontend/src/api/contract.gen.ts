@@ -460,6 +460,12 @@ export type DoctorReport = {
 
 export type DoctorState = "ok" | "warn" | "fail" | "skip";
 
+export type EditorOpened = {
+  name: string; // of the program
+  cmd: string[] | null; // that wants a terminal of this computer; empty: it was started. Never null
+  dir?: string;
+};
+
 export type EngineStatus = {
   ok: boolean;
   host: string; // e.g. unix:///var/run/docker.sock
@@ -1761,6 +1767,7 @@ export const bound = (call: Call) => ({
     attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     commands: (channelID: string) => call<SlashCommands>("Files", "Commands", channelID),
+    edit: (channelID: string, path: string, line: number, column: number) => call<EditorOpened>("Files", "Edit", channelID, path, line, column),
     find: (channelID: string, query: string, limit: number, recent: string[] | null) => call<FileMatches>("Files", "Find", channelID, query, limit, recent),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
     read: (channelID: string, path: string, most: number) => call<FileContent>("Files", "Read", channelID, path, most),

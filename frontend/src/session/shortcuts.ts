@@ -24,6 +24,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "c", does: "Copy the item" },
   { keys: "l", does: "Copy a link to the item" },
   { keys: "o", does: "Show the file that the item is about" },
+  { keys: "e", does: "Open that file in your editor" },
   { keys: "b", does: "Back to before the prompt" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
   { keys: "r", does: "At the end of a run: review what it changed" },

@@ -20,6 +20,6 @@ export const filesPanel: PanelKind<FilesKept | null> = {
   opens: () => [{ id: "files", name: "Open: files of the container", label: "Files", icon: <FolderTree size={14} aria-hidden />, run: () => openPanel({ kind: FILES_PANEL, data: null }) }],
   keys: {
     heading: "In the files of the container",
-    rows: () => [{ keys: "← →", does: "Fold or open a folder" }, { keys: "Enter", does: "Look into the file" }, { keys: "/", does: "Filter by name" }, { keys: "Shift ↑ ↓", does: "In a file: choose more lines; a click on a number chooses one" }, { keys: "a", does: "In a file: ask about it, or about the chosen lines" }, { keys: "Backspace", does: "The folder above" }, { keys: "F5", does: "Read again" }, { keys: "Esc", does: "Back to the list, then to where you were" }],
+    rows: () => [{ keys: "← →", does: "Fold or open a folder" }, { keys: "Enter", does: "Look into the file" }, { keys: "/", does: "Filter by name" }, { keys: "Shift ↑ ↓", does: "In a file: choose more lines; a click on a number chooses one" }, { keys: "a", does: "In a file: ask about it, or about the chosen lines" }, { keys: "e", does: "In a file: open it in your editor, at the chosen line" }, { keys: "Backspace", does: "The folder above" }, { keys: "F5", does: "Read again" }, { keys: "Esc", does: "Back to the list, then to where you were" }],
   },
 };

@@ -1,4 +1,4 @@
-import { ArrowLeft, CheckCheck, ExternalLink } from "lucide-react";
+import { ArrowLeft, CheckCheck, ExternalLink, SquarePen } from "lucide-react";
 import type { ReviewFile } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
 import type { Comment } from "../../model/review";
@@ -14,11 +14,11 @@ import type { FileState } from "./useReview";
 type Props = {
   f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; since: string; busy: boolean;
   acts: HunkActs; writing: Writing; comments: readonly Comment[]; notes: CommentActs;
-  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onBack(): void; onWorktree(): void; onAgain(): void;
+  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onEdit(): void; onBack(): void; onWorktree(): void; onAgain(): void;
 };
 
 /** One file's changes. */
-export function ReviewFileView({ f, state, hunk, line, split, editable, since, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onBack, onWorktree, onAgain }: Props) {
+export function ReviewFileView({ f, state, hunk, line, split, editable, since, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onEdit, onBack, onWorktree, onAgain }: Props) {
   const { name, dir } = nameOf(f.path);
   const d = state?.diff;
   const hunks = d?.hunks ?? [];
@@ -33,6 +33,7 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, since, b
         {f.added >= 0 && <span className="tnum review-sum"><span className="plus">+{f.added}</span> {f.removed > 0 && <span className="minus">−{f.removed}</span>}</span>}
         <span className="grow" />
         {!guarded && f.kind !== "D" && <Button look="small quiet" onClick={onOpen}><ExternalLink size={13} aria-hidden /> Open <Kbd>o</Kbd></Button>}
+        {!guarded && f.kind !== "D" && <IconButton name="Open in editor" keys="e" small onClick={onEdit}><SquarePen size={14} aria-hidden /></IconButton>}
         {editable && <Button look="small quiet" disabled={busy || f.unstaged === 0 || !d} onClick={onAcceptFile}><CheckCheck size={14} aria-hidden /> {guarded ? "I have seen it" : "Accept file"} <Kbd>{keys("Shift", "A")}</Kbd></Button>}
       </div>
       <div className="review-hunks">

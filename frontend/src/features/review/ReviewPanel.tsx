@@ -14,6 +14,7 @@ import { bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed
 import { announce, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { newId } from "../../session/actions";
 import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show, typeComment, typedComment } from "../../session/review";
+import { openInEditor } from "../../session/openfile";
 import { session } from "../../session/session";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -146,6 +147,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
     setMessage("");
     toast(`Committed ${made.id}.`);
   });
+  const edit = () => at && !isGuarded(at.path) && at.kind !== "D" && void openInEditor(channelId, { path: at.path, line: here ? linesOf(here)[lineOf(here)]?.newNo || here.new : 0 });
   const notes: CommentActs = {
     begin: (id, i) => {
       setHunk(Math.max(0, hunks.findIndex((h) => h.id === id)));
@@ -187,7 +189,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
     const free = here && decides && !busy;
     const whole = Boolean(file?.diff?.whole && file.diff.whole !== "binary");
     const keys: Record<string, (() => unknown) | undefined> = {
-      n: () => stepHunk(1), p: () => stepHunk(-1), A: () => void acceptFile(), o: () => at && !isGuarded(at.path) && openInFiles(channelId, at.path), F5: () => void read(),
+      n: () => stepHunk(1), p: () => stepHunk(-1), A: () => void acceptFile(), o: () => at && !isGuarded(at.path) && openInFiles(channelId, at.path), e: edit, F5: () => void read(),
       a: () => free && (here.staged ? acts.takeBack(here) : !whole && acts.accept(here)), x: () => free && !here.staged && !whole && at && !isGuarded(at.path) && acts.reject(here),
       c: () => here && linesOf(here).length > 0 && notes.begin(here.id, lineOf(here)), Escape: () => (list ? leave(e.currentTarget as HTMLElement) : toList()),
       ...(list ? { ArrowDown: () => stepFile(1), ArrowUp: () => stepFile(-1), Home: () => choose(files[0]), End: () => choose(files.at(-1)), Enter: toHunks, " ": toHunks } : {}),
@@ -232,7 +234,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
           <ReviewList files={files} at={at.path} comments={comments} onChoose={choose} onOpen={toHunks} />
           <ReviewFileView key={at.path} f={at} state={file} hunk={Math.min(hunk, hunks.length - 1)} line={here ? lineOf(here) : 0} split={split && wide} editable={decides} since={editable || since === "edited" ? since : ""} busy={busy}
             acts={acts} writing={writing} comments={comments.filter((c) => c.path === at.path)} notes={notes}
-            onHunk={(i) => { if (i !== hunk) { setHunk(i); setLine(-1); } }} onAcceptFile={() => void acceptFile()} onOpen={() => openInFiles(channelId, at.path)} onBack={toList} onWorktree={() => show(channelId, "worktree", chosen)} onAgain={() => void read()} />
+            onHunk={(i) => { if (i !== hunk) { setHunk(i); setLine(-1); } }} onAcceptFile={() => void acceptFile()} onOpen={() => openInFiles(channelId, at.path)} onEdit={edit} onBack={toList} onWorktree={() => show(channelId, "worktree", chosen)} onAgain={() => void read()} />
         </div>
       )}
       <CommentsBar comments={comments} onSend={sendAll} onRemove={notes.remove} />

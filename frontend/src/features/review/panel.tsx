@@ -28,7 +28,7 @@ export const reviewPanel: PanelKind<ReviewKept | null> = {
     rows: () => [
       { keys: "n p", does: "Next or previous hunk" }, { keys: "a", does: "Accept the hunk, or take that back" }, { keys: "x", does: "Reject the hunk: it is taken out of the file" },
       { keys: keys(MOD, "Z"), does: "Put back what was rejected last" }, { keys: keys("Shift", "A"), does: "Accept the file" },
-      { keys: "c", does: "Comment on the line" }, { keys: "↑ ↓", does: "Another file, or in the changes another line" }, { keys: "o", does: "Open the file" },
+      { keys: "c", does: "Comment on the line" }, { keys: "↑ ↓", does: "Another file, or in the changes another line" }, { keys: "o", does: "Open the file" }, { keys: "e", does: "Open it in your editor, at the line" },
       { keys: keys(MOD, "Shift", "Enter"), does: "Send the comments as one prompt" }, { keys: "F5", does: "Read again" }, { keys: "Esc", does: "Back to the list, then to where you were" },
     ],
   },

@@ -20,7 +20,7 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { copyRowLink } from "../../session/rowlink";
 import { NOT_SHOWN, reveal } from "../../session/gate";
-import { openFile } from "../../session/openfile";
+import { openFile, openInEditor } from "../../session/openfile";
 import { leavingRows, leavingStore, withoutLeft } from "../../model/rewind";
 import { goBackTo } from "../../session/rewind";
 import { LeavesLine } from "./rows/RewoundRow";
@@ -173,6 +173,11 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       o: () => {
         const file = fileOf(it);
         if (file) void openFile(channelId, file);
+        else toast("This item names no file.");
+      },
+      e: () => {
+        const file = fileOf(it);
+        if (file) void openInEditor(channelId, file);
         else toast("This item names no file.");
       },
       r: () => it.kind === "end" && openReview(channelId, it.runId),
