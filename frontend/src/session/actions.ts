@@ -14,6 +14,7 @@ import { layoutOf } from "../dock/layouts";
 import { draftOf, setDraft, setWish, wishIn } from "./drafts";
 import { saveChoice } from "../shell/memory";
 import { session } from "./session";
+import { waitsForTrust } from "./trust";
 
 export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
 
@@ -40,6 +41,7 @@ export function select(id: ChannelID) {
   if (!id) return;
   const t = timelineOf(timelinesStore.getState(), id);
   if (t.phase === "empty" || t.phase === "error" || t.stale) void session().load(id);
+  void waitsForTrust(id);
 }
 
 /** Moves the keyboard to the prompt box. Only the person's own action may call it. A suggested text is selected, so typing replaces it. */
@@ -84,8 +86,10 @@ export async function addFolder(dir: string) {
     frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
   }
   closeDialog();
+  const waits = waitsForTrust(ch.channel_id);
   select(ch.channel_id);
   focusPrompt();
+  if (await waits && viewStore.getState().selected === ch.channel_id && !viewStore.getState().dialog) openDialog("settings", ch.channel_id);
 }
 
 export async function openDemo() {
