@@ -201,6 +201,22 @@ export type BackgroundTask = {
   what: string; // the command, or what the agent calls the task
 };
 
+export type Branch = {
+  name: string;
+  current?: boolean; // it is checked out in the channel's folder
+  where?: string;
+  in?: string;
+  at_ms: number; // of its last commit
+  subject: string;
+};
+
+export type BranchList = {
+  branches: Branch[] | null; // newest first; never null
+  more?: boolean;
+  changes: number; // files of the channel's folder with changes that are not committed
+  changed: string[] | null; // the first of these; never null
+};
+
 export type BrowserDriver = "nobody" | "agent" | "person";
 
 export type BrowserHeld = {
@@ -302,6 +318,7 @@ export type ConfigStatus = {
   credential_kind?: string;
   theme: string;
   do_not_disturb: boolean; // the desktop shows no notifications
+  notify: string; // what it shows of channels without a choice of their own
   text: TextSizes;
   terminal: TerminalLook;
 };
@@ -1736,6 +1753,7 @@ export const bound = (call: Call) => ({
   channels: {
     add: (dir: string, name: string) => call<ChannelView>("Channels", "Add", dir, name),
     agents: () => call<AgentChoice[] | null>("Channels", "Agents"),
+    branches: (id: string) => call<BranchList>("Channels", "Branches", id),
     choose: (id: string, chosen: ChannelChoices) => call<ChannelView>("Channels", "Choose", id, chosen),
     createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
     createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),

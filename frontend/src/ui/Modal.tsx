@@ -26,6 +26,11 @@ function onInteractOutside(e: Event) {
   if (e.target instanceof Element && e.target.closest("[data-over]")) e.preventDefault();
 }
 
+/** Something open within the dialog takes the key first. */
+function onEscapeKeyDown(e: Event) {
+  if (e.target instanceof Element && e.target.closest("[data-escape]")) e.preventDefault();
+}
+
 /** The frame of every modal layer. It has the keyboard, and everything behind it is inert. */
 export function ModalFrame({ className = "", described, onClose, children }: FrameProps) {
   const { mark, props } = useLayer(true, toFirst);
@@ -33,7 +38,7 @@ export function ModalFrame({ className = "", described, onClose, children }: Fra
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className={`dialog ${className}`} {...props} onInteractOutside={onInteractOutside} {...(described ? {} : { "aria-describedby": undefined })}>
+        <Dialog.Content className={`dialog ${className}`} {...props} onInteractOutside={onInteractOutside} onEscapeKeyDown={onEscapeKeyDown} {...(described ? {} : { "aria-describedby": undefined })}>
           {mark}
           {children}
         </Dialog.Content>
