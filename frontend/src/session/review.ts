@@ -13,6 +13,12 @@ export function openReview(channel: ChannelID, run: RunID = "") {
   openPanel({ kind: REVIEW_PANEL, data: null });
 }
 
+/** The review of the channel's last run, whichever it is. */
+export function openLastTurn(channel: ChannelID) {
+  show(channel, "turn", "");
+  openPanel({ kind: REVIEW_PANEL, data: null });
+}
+
 export function show(channel: ChannelID, shown: Shown, run: RunID = reviewStore.getState()[channel]?.run ?? "") {
   reviewStore.setState((all) => ({ [channel]: { shown, run, visit: (all[channel]?.visit ?? 0) + 1 } }));
 }
