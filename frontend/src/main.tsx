@@ -42,11 +42,11 @@ await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r,
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
 applyTheme(theme, contrast);
-// A narrow or much enlarged page has no room for the sidebar beside the rest.
-const narrow = matchMedia("(max-width: 760px)");
-const sidebarOpen = () => !narrow.matches && loadChoice("sidebar") !== "closed";
-narrow.addEventListener("change", () => viewStore.setState({ sidebarOpen: sidebarOpen() }));
-viewStore.setState({ theme, contrast, sidebarOpen: sidebarOpen() });
+// A narrow or much enlarged page has no room for the sidebar beside the rest, and then none for its rail.
+const [narrow, tiny] = [matchMedia("(max-width: 999px)"), matchMedia("(max-width: 479px)")];
+const room = () => ({ narrow: tiny.matches ? ("none" as const) : narrow.matches ? ("rail" as const) : ("" as const), sidebarOpen: !narrow.matches && loadChoice("sidebar") !== "closed" });
+for (const m of [narrow, tiny]) m.addEventListener("change", () => viewStore.setState(room()));
+viewStore.setState({ theme, contrast, ...room() });
 
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });

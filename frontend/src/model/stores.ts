@@ -59,7 +59,8 @@ export type ViewState = {
   page: "" | "containers" | "desk"; // a panel that is shown alone, because there is no channel to show it in
   dialog: Dialog;
   dialogChannel: ChannelID;
-  sidebarOpen: boolean;
+  sidebarOpen: boolean; // where it is narrow: it lies over the page
+  narrow: "" | "rail" | "none"; // what stands in the sidebar's place where there is no room for it
   theme: string;
   contrast: string; // "more", or "" for the system's choice
   toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null; action?: ToastAction } | null;
@@ -89,7 +90,7 @@ export const browserVisitStore = createStore<{ channel: ChannelID; url: string }
 export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
 
 export const viewStore = createStore<ViewState>(() => ({
-  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
+  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, narrow: "", theme: "system", contrast: "", toast: null,
 }));
 
 let toasts = 0;

@@ -230,5 +230,5 @@ export function toggleFresh(id: ChannelID) {
 export function toggleSidebar() {
   const open = !viewStore.getState().sidebarOpen;
   viewStore.setState({ sidebarOpen: open });
-  saveChoice("sidebar", open ? "" : "closed");
+  if (!viewStore.getState().narrow) saveChoice("sidebar", open ? "" : "closed");
 }
