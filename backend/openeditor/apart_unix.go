@@ -15,7 +15,7 @@ func exited(p *os.Process) (code int, ended bool) {
 	var status syscall.WaitStatus
 	pid, err := syscall.Wait4(p.Pid, &status, syscall.WNOHANG, nil)
 	switch {
-	case err == nil && pid == 0, err == syscall.EINTR: //nolint:errorlint // an errno
+	case err == nil && pid == 0, err == syscall.EINTR:
 		return 0, false
 	case err != nil:
 		return 0, true // it is no child of this process any more

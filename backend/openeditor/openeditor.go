@@ -70,7 +70,8 @@ func (o *Opener) start(ctx context.Context, argv []string, dir string) error {
 		return fmt.Errorf("make a file for what the editor says: %w", err)
 	}
 	defer func() { _ = errors.Join(said.Close(), os.Remove(said.Name())) }() // it is read by then
-	cmd := exec.Command(argv[0], argv[1:]...)                                //nolint:gosec,noctx // the person's own editor, which outlives the call
+	//nolint:gosec,noctx // the person's own editor, which outlives the call
+	cmd := exec.Command(argv[0], argv[1:]...)
 
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, hostpty.Environ(os.Environ()), apart()
 	cmd.Stdout, cmd.Stderr = said, said

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -139,15 +140,18 @@ func (s *Service) runFile(ctx context.Context, ch core.Channel, run core.RunID, 
 		return d, nil
 	}
 	p, err := parsePatch(runPatch(f), path)
-	if err != nil {
+	switch {
+	case errors.Is(err, errLarge):
 		d.Whole = core.WholeLarge
 		return d, nil
+	case err != nil:
+		return d, core.Fail(core.CodeConflict, err, "The difference of this file cannot be read.", "Look at the file in a terminal.")
 	}
 	for _, h := range p.hunks {
 		d.Hunks = append(d.Hunks, shown(h, false))
 	}
 	if len(d.Hunks) == 0 {
-		d.Hunks = append(d.Hunks, core.ReviewHunk{ID: "mode", Section: modeOf(f.OldExecute) + ", now " + modeOf(f.NewExecute)})
+		d.Hunks = append(d.Hunks, core.ReviewHunk{ID: "whole", Section: withoutLines(f)})
 	}
 	return d, nil
 }
@@ -159,6 +163,17 @@ func runPatch(f core.RunFile) string {
 		return ""
 	}
 	return "diff --git a/file b/file\n" + text
+}
+
+// withoutLines is what changed where no line did.
+func withoutLines(f core.RunFile) string {
+	switch f.Kind {
+	case "A":
+		return "new, empty file"
+	case "D":
+		return "empty file, removed"
+	}
+	return modeOf(f.OldExecute) + ", now " + modeOf(f.NewExecute)
 }
 
 func modeOf(execute bool) string {

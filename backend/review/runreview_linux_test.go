@@ -174,6 +174,11 @@ func TestChangesOfARunWithoutARepository(t *testing.T) {
 	if d := r.runFile("tool"); len(d.Hunks) != 1 || !strings.Contains(d.Hunks[0].Section, "program") {
 		t.Errorf("%+v", d)
 	}
+	p.did("empty", "", "", false)
+	p.got.Files[len(p.got.Files)-1].Kind = "A"
+	if d := r.runFile("empty"); len(d.Hunks) != 1 || d.Hunks[0].Section != "new, empty file" {
+		t.Errorf("%+v", d)
+	}
 	if _, err := r.s.File(t.Context(), "c", ofRun, "../x"); err == nil {
 		t.Error("a path out of the folder")
 	}

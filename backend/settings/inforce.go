@@ -130,7 +130,7 @@ func (s *Service) Status() bind.ConfigStatus {
 	st := bind.ConfigStatus{
 		Path: snap.Path, Problems: append([]core.SettingsProblem{}, snap.Problems...), Theme: snap.Config.Theme,
 		DoNotDisturb: snap.Config.DoNotDisturb, Notify: snap.Config.Notify,
-		Text:         bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
+		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
 			CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,

@@ -51,8 +51,12 @@ viewStore.setState({ theme, contrast, ...room() });
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });
 
-// The channel of the last visit comes back once the page knows that it still exists.
-const stop = frameStore.subscribe((f) => {
+// The channel of the last visit comes back once the page knows that it still exists. It may know by now.
+const stop = frameStore.subscribe(() => begin());
+begin();
+
+function begin() {
+  const f = frameStore.getState();
   if (!f.ready) return;
   stop();
   const { selected } = viewStore.getState();
@@ -63,7 +67,7 @@ const stop = frameStore.subscribe((f) => {
   }
   followWaiting();
   followRowWaiting();
-});
+}
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<App />);
