@@ -2,7 +2,7 @@
 import { clean, CONTRAST } from "./clean.mjs";
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 
-const rail = (page) => page.locator(".rail");
+const rail = (page) => page.locator(".states");
 const over = (page) => page.locator(".sidebar-over");
 const has = (page, selector) => until(`${selector} has the keyboard`, () => page.evaluate((s) => Boolean(document.activeElement?.matches(s)), selector));
 const wide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -29,6 +29,8 @@ import { TopBar } from "./TopBar";
 // Loaded on its own, so that the first paint does not wait for it.
 const DeskPage = lazy(() => import("../features/desk/DeskPage").then((m) => ({ default: m.DeskPage })));
 
+const NARROW = { rail: "narrow-rail", none: "narrow-none" };
+
 export function App() {
   useTheme();
   useTitle();
@@ -40,7 +42,7 @@ export function App() {
   const selected = useStore(viewStore, (v) => v.selected);
   const page = useStore(viewStore, (v) => v.page);
   return (
-    <div className={`frame ${narrow ? `narrow-${narrow}` : sidebarOpen ? "" : "no-sidebar"}`}>
+    <div className={`frame ${narrow ? NARROW[narrow] : sidebarOpen ? "" : "no-sidebar"}`}>
       <TopBar />
       {(sidebarOpen || narrow === "rail") && (
         <ErrorBoundary what="Sidebar">

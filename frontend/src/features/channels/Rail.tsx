@@ -11,7 +11,7 @@ import { openDesk } from "../../session/desk";
 import { useChannels } from "../../session/useChannels";
 import { keys, MOD } from "../../ui/keys";
 import { StateIcon, stateWord } from "../../ui/StateWord";
-import "./rail.css";
+import "./states.css";
 
 /** The sidebar where it is narrow: the states of all channels. */
 export function Rail({ covered }: { covered: boolean }) {
@@ -35,26 +35,26 @@ export function Rail({ covered }: { covered: boolean }) {
   }
   const stop = (id: string) => ({ "data-rail": id, tabIndex: ids[at] === id ? 0 : -1, onFocus: () => setFocused(id) });
   return (
-    <nav className="rail" aria-label="States of channels" data-region="sidebar" inert={covered}>
-      <div className="rail-list" role="toolbar" aria-orientation="vertical" aria-label="Channels" onKeyDown={onKeyDown}>
-        <button type="button" className={`rail-item ${desk ? "rail-here" : ""}`} aria-label="Desk" title="Desk (F8 F8)" aria-current={desk ? "page" : undefined} onClick={openDesk} {...stop("desk")}><LayoutGrid size={15} aria-hidden /></button>
+    <nav className="states" aria-label="States of channels" data-region="sidebar" inert={covered}>
+      <div className="states-list" role="toolbar" aria-orientation="vertical" aria-label="Channels" onKeyDown={onKeyDown}>
+        <button type="button" className={`states-item ${desk ? "states-here" : ""}`} aria-label="Desk" title="Desk (F8 F8)" aria-current={desk ? "page" : undefined} onClick={openDesk} {...stop("desk")}><LayoutGrid size={15} aria-hidden /></button>
         {rows.map(({ channel: c, depth, state, driven }) => {
           const name = visible(c.name);
           const word = driven ? "you drive" : stateWord(state);
           const isNew = news.has(c.channel_id);
           return (
-            <span key={c.channel_id} className="rail-row">
-              {depth === 0 && <span className="rail-name" aria-hidden>{[...name.trim()].slice(0, 2).join("").toLowerCase()}</span>}
-              <button type="button" className={`rail-item ${c.channel_id === selected ? "rail-here" : ""}`} aria-label={`${name}, ${word}${isNew ? ", new" : ""}`} title={`${name}: ${word}`} aria-current={c.channel_id === selected ? "page" : undefined}
+            <span key={c.channel_id} className="states-row">
+              {depth === 0 && <span className="states-name" aria-hidden>{[...name.trim()].slice(0, 2).join("").toLowerCase()}</span>}
+              <button type="button" className={`states-item ${c.channel_id === selected ? "states-here" : ""}`} aria-label={`${name}, ${word}${isNew ? ", new" : ""}`} title={`${name}: ${word}`} aria-current={c.channel_id === selected ? "page" : undefined}
                 onClick={() => select(c.channel_id)} {...stop(c.channel_id)}>
                 <span className={`state ${state}`}><StateIcon state={state} /></span>
-                {isNew && <span className="row-dot rail-dot" />}
+                {isNew && <span className="row-dot states-dot" />}
               </button>
             </span>
           );
         })}
         <span className="grow" />
-        <button type="button" className="rail-item" data-sidebar aria-label="Show the sidebar" title={`Show the sidebar (${keys(MOD, "B")})`} onClick={toggleSidebar} {...stop("show")}><PanelLeftOpen size={15} aria-hidden /></button>
+        <button type="button" className="states-item" data-sidebar aria-label="Show the sidebar" title={`Show the sidebar (${keys(MOD, "B")})`} onClick={toggleSidebar} {...stop("show")}><PanelLeftOpen size={15} aria-hidden /></button>
       </div>
     </nav>
   );

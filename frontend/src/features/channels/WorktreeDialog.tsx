@@ -12,7 +12,7 @@ import { newWorktree } from "../../session/branches";
 import { session } from "../../session/session";
 import { BranchField } from "./BranchField";
 import { useAttempt } from "./ChannelDialogs";
-import "./branches.css";
+import "./branch.css";
 
 /** Makes a worktree: a branch with a folder of its own, so that two agents do not edit the same files. */
 export function WorktreeDialog({ channel, onClose }: { channel: ChannelView; onClose(): void }) {
