@@ -168,6 +168,12 @@ func (c *Channels) CreateThread(req core.ThreadRequest) (core.ChannelView, error
 	return c.Service.CreateThread(c.Ctx, req)
 }
 
+// Branches lists what a worktree of the channel can begin from, and what is not committed in its
+// folder. Git runs in a container, so this takes a second or more.
+func (c *Channels) Branches(id string) (core.BranchList, error) {
+	return c.Service.Branches(c.Ctx, core.ChannelID(id))
+}
+
 // CreateWorktree makes a git worktree with a channel in it. Git runs in a
 // container, so this takes a second or more.
 func (c *Channels) CreateWorktree(req core.WorktreeRequest) (core.ChannelView, error) {

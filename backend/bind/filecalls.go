@@ -14,6 +14,7 @@ type Files struct {
 	Service FileService     `json:"-"`
 	Finder  FileFinder      `json:"-"`
 	Slash   CommandLister   `json:"-"`
+	Editor  EditorOpener    `json:"-"`
 	// Pictures are those that go with prompts.
 	Pictures AttachmentService `json:"-"`
 }
@@ -23,6 +24,11 @@ type AttachmentService interface {
 	Add(ctx context.Context, ch core.ChannelID, name string, data []byte) (core.Attachment, error)
 	AddFile(ctx context.Context, ch core.ChannelID, path string) (core.Attachment, error)
 	Read(ch core.ChannelID, id string) ([]byte, error)
+}
+
+// EditorOpener opens files in the person's own editor.
+type EditorOpener interface {
+	Open(ctx context.Context, ch core.ChannelID, path string, line, column int) (core.EditorOpened, error)
 }
 
 // FileFinder finds files by a few letters.
@@ -72,6 +78,12 @@ func (f *Files) Commands(channelID string) (core.SlashCommands, error) {
 // Read reads the first most bytes of an ordinary file, 8 MiB at most.
 func (f *Files) Read(channelID, path string, most int64) (core.FileContent, error) {
 	return f.Service.Read(f.Ctx, core.ChannelID(channelID), path, most)
+}
+
+// Edit opens an ordinary file that is on this computer in the person's editor. One that wants a
+// terminal is left to the caller.
+func (f *Files) Edit(channelID, path string, line, column int) (core.EditorOpened, error) {
+	return f.Editor.Open(f.Ctx, core.ChannelID(channelID), path, line, column)
 }
 
 // Attach keeps a picture, which a prompt may name: PNG, JPEG, GIF or WebP, 3.75 MB and 8,000

@@ -31,6 +31,10 @@ func (f *fakeTree) CreateWorktree(_ context.Context, r core.WorktreeRequest) (co
 func (f *fakeTree) RemoveTree(_ context.Context, id core.ChannelID, files bool) error {
 	return f.note("remove tree %s %v", id, files)
 }
+func (f *fakeTree) Branches(_ context.Context, id core.ChannelID) (core.BranchList, error) {
+	return core.BranchList{Branches: []core.Branch{}, Changed: []string{}}, f.note("branches %s", id)
+}
+
 func (f *fakeTree) RemoveWorktree(_ context.Context, id core.ChannelID, force bool) error {
 	return f.note("remove worktree %s %v", id, force)
 }
@@ -59,6 +63,7 @@ func TestThreadCalls(t *testing.T) {
 		fmt.Sprintf("worktree %+v", tree): func(c *bind.Channels) (any, error) { return c.CreateWorktree(tree) },
 		"remove tree c true":              func(c *bind.Channels) (any, error) { return nil, c.RemoveTree("c", true) },
 		"remove worktree c false":         func(c *bind.Channels) (any, error) { return nil, c.RemoveWorktree("c", false) },
+		"branches c":                      func(c *bind.Channels) (any, error) { return c.Branches("c") },
 		"search text":                     func(c *bind.Channels) (any, error) { return c.Search("text") },
 		"sessions c":                      func(c *bind.Channels) (any, error) { return c.Sessions("c") },
 		"messages c s":                    func(c *bind.Channels) (any, error) { return c.Messages("c", "s") },

@@ -21,6 +21,7 @@ type ChannelService interface {
 	Remove(ctx context.Context, id core.ChannelID) error
 	Search(ctx context.Context, query string) ([]core.ChannelView, error)
 	CreateThread(ctx context.Context, req core.ThreadRequest) (core.ChannelView, error)
+	Branches(ctx context.Context, id core.ChannelID) (core.BranchList, error)
 	CreateWorktree(ctx context.Context, req core.WorktreeRequest) (core.ChannelView, error)
 	RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error
 	RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error
@@ -125,6 +126,7 @@ type ConfigStatus struct {
 	Look           *core.Theme            `json:"look,omitempty"`   // the imported theme in force
 	Themes         []string               `json:"themes,omitempty"` // names of the imported ones
 	DoNotDisturb   bool                   `json:"do_not_disturb"`   // the desktop shows no notifications
+	Notify         string                 `json:"notify"`           // what it shows of channels without a choice of their own
 	Text           TextSizes              `json:"text"`
 	Terminal       TerminalLook           `json:"terminal"`
 	Keys           map[string][]string    `json:"keys,omitempty"` // of actions that do not have the page's own

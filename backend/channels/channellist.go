@@ -55,6 +55,9 @@ type Sessions interface {
 // Worktrees makes git worktrees. Git runs in a container: in a directory that
 // an agent can write it would run the agent's code on the host.
 type Worktrees interface {
+	// Branches are those of main's repository, and what is not committed in dir, a path below
+	// main.Dir with slashes, or a dot.
+	Branches(ctx context.Context, main core.Channel, dir string) (core.BranchList, error)
 	// Create makes dir, a path below main.Dir with slashes, for branch. An absent
 	// branch is made from base (empty: what main has checked out). One that is
 	// there already for the branch is kept; then made is false.

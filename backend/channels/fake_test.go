@@ -196,6 +196,10 @@ func (t transcripts) Copy(_ context.Context, from, to core.Channel, fromDir, toD
 
 type trees struct{ w *world }
 
+func (t trees) Branches(_ context.Context, _ core.Channel, dir string) (core.BranchList, error) {
+	return core.BranchList{Branches: []core.Branch{{Name: "main", Current: dir == ".", Where: "/p"}, {Name: "fix/x", Where: "/p/" + dir}, {Name: "free"}}}, t.w.call("Branches", dir)
+}
+
 func (t trees) Create(_ context.Context, main core.Channel, dir, branch, base string) (bool, error) {
 	if err := t.w.call("Create", dir); err != nil {
 		return false, err

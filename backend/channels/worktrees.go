@@ -65,6 +65,35 @@ func (s *Service) CreateWorktree(ctx context.Context, req core.WorktreeRequest) 
 	return core.ChannelView{}, errors.Join(errs...)
 }
 
+// Branches are what a worktree of a channel can begin from, with the channels that they are
+// checked out in, and what is not committed in the channel's folder.
+func (s *Service) Branches(ctx context.Context, id core.ChannelID) (list core.BranchList, err error) {
+	s.tree.Lock()
+	parent, root, f, err := s.parentOf(ctx, id)
+	s.tree.Unlock()
+	if err != nil {
+		return list, err
+	}
+	dir := "."
+	if parent.Dir != root.Dir {
+		if dir, err = below(root.Dir, parent.Dir); err != nil {
+			return list, err
+		}
+	}
+	if list, err = s.opts.Worktrees.Branches(ctx, root, dir); err != nil {
+		return list, err
+	}
+	for i := range list.Branches {
+		b := &list.Branches[i]
+		for _, ch := range f.list {
+			if b.Where != "" && ch.Kind == core.KindWorktree && ch.ParentDir == root.Dir && ch.Branch == b.Name {
+				b.In = ch.Name
+			}
+		}
+	}
+	return list, nil
+}
+
 // planWorktree names the channel and the folder, which nothing else may take
 // until it is released from making.
 func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, branch, name string) (ch, parent, root core.Channel,

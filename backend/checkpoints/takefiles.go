@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (k Taker) Take(ctx context.Context, f core.WorkFolder, base *Tree, baseHash
 		}
 		return t.base.tracked(p)
 	}
-	covered := func(path string) bool { return path == settings || f.Covered != nil && f.Covered(path) }
+	covered := func(p string) bool { return p == settings || f.Covered != nil && f.Covered(p) }
 	if err := filesearch.Each(ctx, f.Root, covered, tracked, func(s filesearch.Seen) error { return t.see(ctx, s) }); err != nil {
 		return nil, Hash{}, err
 	}
@@ -215,4 +216,24 @@ func At(dir *os.Root, name, path string) (*Entry, error) {
 		}
 	}
 	return e, err
+}
+
+// Still reports whether a path of a folder is now as a tree had it; nil is nothing.
+func Still(root *os.Root, p string, was *Entry) bool {
+	w := &putting{root: root}
+	dir, err := w.folder(path.Dir(p), false)
+	if err != nil {
+		return was == nil && errors.Is(err, fs.ErrNotExist)
+	}
+	defer dir.Close()
+	name := path.Base(p)
+	if info, err := dir.Lstat(name); err == nil && was != nil && info.Mode().IsRegular() {
+		now := &Entry{Path: p}
+		(&taking{}).seen(info, now)
+		if was.unchanged(now) {
+			return true
+		}
+	}
+	now, err := At(dir, name, p)
+	return err == nil && Same(was, now)
 }

@@ -45,6 +45,14 @@ func (e *Entry) same(o *Entry) bool {
 	return e.Kind == o.Kind && (e.Kind == Link && e.Link == o.Link || e.Kind == File && e.Sum == o.Sum && e.Mode == o.Mode)
 }
 
+// Same reports whether two entries would be the same file to a reader; nil is no file.
+func Same(a, b *Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.same(b)
+}
+
 // unchanged reports whether the file on the disk needs no reading: it is as it was last seen.
 func (e *Entry) unchanged(now *Entry) bool {
 	return e.Kind == File && now.Kind == File && !e.Racy && e.Size == now.Size && e.MTime == now.MTime && e.CTime == now.CTime &&

@@ -16,14 +16,14 @@ import (
 )
 
 type answerFlags struct {
-	list, json, approve, cancel, leave bool
-	question, text, revise             string
-	choose                             []string
+	list, json, approve, decline, leave bool
+	question, text, revise              string
+	choose                              []string
 }
 
 // given says that the flags hold an answer.
 func (f answerFlags) given() bool {
-	return f.approve || f.cancel || f.text != "" || f.revise != "" || len(f.choose) > 0
+	return f.approve || f.decline || f.text != "" || f.revise != "" || len(f.choose) > 0
 }
 
 func (a *app) answerCommand() *cobra.Command {
@@ -52,12 +52,12 @@ answer the question is shown and the answer read from the terminal.`,
 	cmd.Flags().StringVar(&f.text, "text", "", "an answer in your own words, or a remark to a plan that you approve")
 	cmd.Flags().BoolVar(&f.approve, "approve", false, "approve the plan")
 	cmd.Flags().StringVar(&f.revise, "revise", "", "what to change in the plan")
-	cmd.Flags().BoolVar(&f.cancel, "cancel", false, "drop the question; the agent is not told anything")
+	cmd.Flags().BoolVar(&f.decline, "decline", false, "decline the question or the plan; the agent is not told anything")
 	cmd.Flags().BoolVar(&f.leave, "no-follow", false, "do not wait for what the agent does then")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	cmd.MarkFlagsMutuallyExclusive("approve", "revise", "cancel", "choose")
+	cmd.MarkFlagsMutuallyExclusive("approve", "revise", "decline", "choose")
 	cmd.MarkFlagsMutuallyExclusive("text", "revise")
-	cmd.MarkFlagsMutuallyExclusive("text", "cancel")
+	cmd.MarkFlagsMutuallyExclusive("text", "decline")
 	return cmd
 }
 
@@ -94,7 +94,7 @@ func (f *follower) answer(ctx context.Context, flags answerFlags) error {
 	} else if isTerminal(f.app.in) {
 		ans, err = typed(short, func() (core.Answer, error) { return f.app.ask(q) })
 	} else {
-		err = usagef("the answer is missing: use --choose, --text, --approve, --revise or --cancel")
+		err = usagef("the answer is missing: use --choose, --text, --approve, --revise or --decline")
 	}
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (f *follower) answer(ctx context.Context, flags answerFlags) error {
 	case err != nil:
 		return err
 	case q.State == core.QuestionCancelled:
-		f.app.err.line("The question is dropped.")
+		f.app.err.line("Declined.")
 		return nil
 	case flags.leave || q.NextRunID == "":
 		f.app.err.line("Answered.")
@@ -164,14 +164,14 @@ func pickQuestion(ctx context.Context, c Core, id string) (core.Question, error)
 // answerOf makes an answer of the flags. Loop checks whether it fits.
 func answerOf(q core.Question, f answerFlags) (core.Answer, error) {
 	switch {
-	case f.cancel:
+	case f.decline:
 		return core.Answer{Action: core.AnswerCancel}, nil
 	case f.approve:
 		return core.Answer{Action: core.AnswerApprove, Text: f.text}, nil
 	case f.revise != "":
 		return core.Answer{Action: core.AnswerRevise, Text: f.revise}, nil
 	case q.Kind == core.QuestionPlan:
-		return core.Answer{}, usagef("this is a plan: use --approve, --revise or --cancel")
+		return core.Answer{}, usagef("this is a plan: use --approve, --revise or --decline")
 	}
 	ans := core.Answer{Action: core.AnswerGiven, Text: f.text}
 	for i, text := range f.choose {
@@ -221,13 +221,13 @@ func (a *app) ask(q core.Question) (core.Answer, error) {
 	}
 	showQuestion(a.err, q)
 	if q.Kind == core.QuestionPlan {
-		text, err := line("Type “approve”, “cancel”, or what to change: ")
+		text, err := line("Type “approve”, “decline”, or what to change: ")
 		switch {
 		case err != nil:
 			return core.Answer{}, err
 		case strings.EqualFold(text, "approve"):
 			return core.Answer{Action: core.AnswerApprove}, nil
-		case strings.EqualFold(text, "cancel"):
+		case strings.EqualFold(text, "decline"):
 			return core.Answer{Action: core.AnswerCancel}, nil
 		}
 		return core.Answer{Action: core.AnswerRevise, Text: text}, nil

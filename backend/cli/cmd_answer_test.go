@@ -32,11 +32,11 @@ func TestAnswerFlags(t *testing.T) {
 		"text":           {open: []core.Question{colour}, args: []string{"--text", "as you like"}, want: core.Answer{Action: "answer", Text: "as you like"}},
 		"approve":        {open: []core.Question{plan}, args: []string{"--approve"}, want: core.Answer{Action: "approve"}},
 		"revise":         {open: []core.Question{colour, plan}, args: []string{"--question", "q2", "--revise", "less"}, want: core.Answer{Action: "revise", Text: "less"}},
-		"cancel":         {open: []core.Question{plan}, args: []string{"--cancel"}, want: core.Answer{Action: "cancel"}},
+		"cancel":         {open: []core.Question{plan}, args: []string{"--decline"}, want: core.Answer{Action: "cancel"}},
 		"no such option": {open: []core.Question{colour}, args: []string{"--choose", "3"}, err: "is no option"},
 		"too many":       {open: []core.Question{colour}, args: []string{"--choose", "1", "--choose", "1", "--choose", "1"}, err: "3 answers to 2"},
 		"choice of plan": {open: []core.Question{plan}, args: []string{"--choose", "1"}, err: "this is a plan"},
-		"two at once":    {open: []core.Question{plan}, args: []string{"--approve", "--cancel"}, err: "do not go together"},
+		"two at once":    {open: []core.Question{plan}, args: []string{"--approve", "--decline"}, err: "do not go together"},
 		"which":          {open: []core.Question{colour, plan}, args: []string{"--approve"}, err: "2 questions are open"},
 		"none":           {args: []string{"--approve"}, err: "No agent waits"},
 		"unknown":        {open: []core.Question{plan}, args: []string{"--question", "x", "--approve"}, err: "no open question"},
@@ -112,7 +112,7 @@ func TestAskInTerminal(t *testing.T) {
 	if said := r.err.String(); !strings.Contains(said, "Which colour?") || strings.Contains(said, "\x1b[2J") {
 		t.Errorf("said %q", said)
 	}
-	for in, action := range map[string]core.AnswerAction{"approve\n": core.AnswerApprove, "\n\ncancel\n": core.AnswerCancel, "less of it\n": core.AnswerRevise} {
+	for in, action := range map[string]core.AnswerAction{"approve\n": core.AnswerApprove, "\n\ndecline\n": core.AnswerCancel, "less of it\n": core.AnswerRevise} {
 		if ans, err := r.app(in).ask(plan); err != nil || ans.Action != action {
 			t.Errorf("%q: %v %+v", in, err, ans)
 		}

@@ -23,7 +23,7 @@ func TestRunHuman(t *testing.T) {
 	}
 	r.wantIn("err", "Starting the container")
 	r.wantIn("err", "A mount was skipped.")
-	r.wantIn("err", "Done in 1.5 s, 2 turns, $0.0123, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full, m.")
+	r.wantIn("err", "Done in 1.5 s, 2 turns, $0.01, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full, m.")
 	if r.fake.request.Prompt != "Say hello" || r.fake.request.ChannelID != "ch1" || len(r.fake.request.ClientID) != 32 {
 		t.Errorf("request %+v", r.fake.request)
 	}

@@ -12,9 +12,9 @@ func TestFactsOfARun(t *testing.T) {
 	unpriced.Cost, unpriced.Context = core.Cost{Estimated: true}, core.Context{Used: 4200}
 	for want, run := range map[string]core.Run{
 		"": {},
-		" $0.0123, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full":   {Outcome: core.Outcome{Usage: fakeUsage}},
-		" ≈ $0.0123, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full": {Outcome: core.Outcome{Usage: guessed}},
-		" 4.0 k tokens in (90 % from cache), 50 out":                               {Outcome: core.Outcome{Usage: unpriced}},
+		" $0.01, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full":   {Outcome: core.Outcome{Usage: fakeUsage}},
+		" ≈ $0.01, 4.0 k tokens in (90 % from cache), 50 out, context 42 % full": {Outcome: core.Outcome{Usage: guessed}},
+		" 4.0 k tokens in (90 % from cache), 50 out":                             {Outcome: core.Outcome{Usage: unpriced}},
 		" no cost, scripted": {Demo: true, Outcome: core.Outcome{Model: "scripted"}},
 	} {
 		if got := facts(run); got != want {

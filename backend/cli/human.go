@@ -309,9 +309,9 @@ func facts(run core.Run) string {
 	case run.Demo:
 		parts = append(parts, "no cost")
 	case o.CostUSD > 0 && o.Estimated:
-		parts = append(parts, fmt.Sprintf("≈ $%.4f", o.CostUSD))
+		parts = append(parts, "≈ "+money(o.CostUSD))
 	case o.CostUSD > 0:
-		parts = append(parts, fmt.Sprintf("$%.4f", o.CostUSD))
+		parts = append(parts, money(o.CostUSD))
 	}
 	if t := o.Tokens(); t.AllInput() > 0 {
 		in := tokens(t.AllInput()) + " tokens in"
@@ -353,4 +353,12 @@ func duration(d time.Duration) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// money has two digits; what is less than the least of these says so.
+func money(usd float64) string {
+	if usd < 0.01 {
+		return "< $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }

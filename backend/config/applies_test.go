@@ -53,7 +53,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"gates.agentgate.modes": live, "gates.agentgate.hold_until_back": live, "gates.agentgate.dialog": live, "gates.agentgate.debuggers": live,
 		"api_addr": restart, "guest_transport": live, "api_advertise_url": live,
 		"db_path": restart, "log_file": restart, "log_level": live, "log_format": restart, "extra_ca_files": live, "docker_host": restart,
-		"theme": live, "keys": live, "font_sizes.sidebar": live, "font_sizes.chat": live, "font_sizes.terminal": live, "font_sizes.editor": live, "font_sizes.panels": live,
+		"theme": live, "keys": live, "editor": live, "font_sizes.sidebar": live, "font_sizes.chat": live, "font_sizes.terminal": live, "font_sizes.editor": live, "font_sizes.panels": live,
 		"terminal.idle_sec": live, "terminal.font_family": live, "terminal.shift_enter": live, "terminal.bell": live, "terminal.copy_on_select": live,
 		"terminal.screen_reader": live, "terminal.shell_integration": live, "terminal.colors": live, "terminal.minimum_contrast": live,
 	}

@@ -57,6 +57,8 @@ type Config struct {
 	NotifySound  bool   `json:"notify_sound" project:"never"`
 	DoNotDisturb bool   `json:"do_not_disturb" project:"never"`
 
+	Editor []string `json:"editor" merge:"replace" project:"never" check:"filled"`
+
 	OnAppExit string `json:"on_app_exit" default:"\"keep\"" oneof:"keep,stop,remove" project:"never"`
 
 	Agents Agents `json:"agents"`

@@ -20,15 +20,15 @@ page.desk page.shortcuts page.quit
 panes.left panes.right panes.up panes.down panes.arrange panes.zoom panes.broadcast panes.previous-tab panes.next-tab
 panes.split-right panes.split-down panes.new panes.close
 prompt.attach prompt.model prompt.effort prompt.plan prompt.fresh prompt.history
-timeline.next timeline.previous timeline.copy timeline.link timeline.file timeline.back timeline.fork timeline.review
+timeline.next timeline.previous timeline.copy timeline.link timeline.file timeline.edit timeline.back timeline.fork timeline.review
 timeline.all-lines
 terminal.copy terminal.paste terminal.find terminal.zoom-in terminal.zoom-out terminal.zoom-reset terminal.clear
 terminal.page-up terminal.page-down terminal.scroll-top terminal.scroll-bottom terminal.previous-command
 terminal.next-command terminal.newline terminal.tab-moves
-desk.next desk.previous desk.seen desk.stop
-review.next review.previous review.accept review.reject review.undo review.accept-file review.comment review.open review.read
+desk.next desk.previous desk.review desk.seen desk.stop
+review.next review.previous review.accept review.reject review.undo review.accept-file review.comment review.open review.edit review.read
 rewind.keep
-files.filter files.ask files.above files.read
+files.filter files.ask files.edit files.above files.read
 workspace.promote workspace.pull workspace.filter workspace.compare
 containers.recreate containers.stop containers.remove containers.copy containers.sort containers.turn containers.filter
 containers.log

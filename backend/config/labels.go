@@ -113,6 +113,7 @@ var groups = []struct {
 	}},
 	{Group{"look", "Look"}, []label{
 		{"theme", "Theme", "dark light contrast night mode colours colors appearance look system bright black white"},
+		{"editor", "Your editor", "open file code cursor zed vim vscode idea ide line"},
 		{"keys", "Keys of actions", "shortcuts keyboard hotkeys bindings rebind keymap"},
 		{"font_sizes.sidebar", "Text size of the sidebar", "font zoom bigger larger smaller text look channels"},
 		{"font_sizes.chat", "Text size of the timeline", "font zoom bigger larger smaller text look chat conversation"},

@@ -170,3 +170,22 @@ type WorktreeRequest struct {
 	Name     string    `json:"name,omitempty"`
 	Base     string    `json:"base,omitempty"`
 }
+
+// Branch is a branch of a project's repository.
+type Branch struct {
+	Name    string `json:"name"`
+	Current bool   `json:"current,omitempty"` // it is checked out in the channel's folder
+	// Where says in which folder it is checked out, and In in which channel if one is there.
+	Where   string `json:"where,omitempty"`
+	In      string `json:"in,omitempty"`
+	AtMs    int64  `json:"at_ms"` // of its last commit
+	Subject string `json:"subject"`
+}
+
+// BranchList is what a worktree can begin from, and what it begins without.
+type BranchList struct {
+	Branches []Branch `json:"branches"` // newest first; never null
+	More     bool     `json:"more,omitempty"`
+	Changes  int      `json:"changes"` // files of the channel's folder with changes that are not committed
+	Changed  []string `json:"changed"` // the first of these; never null
+}

@@ -67,3 +67,10 @@ type FileContent struct {
 	// Mark names the content of a whole file. A change by it is refused once that is another.
 	Mark string `json:"mark,omitempty"`
 }
+
+// EditorOpened is what opening a file in the person's editor led to.
+type EditorOpened struct {
+	Name string   `json:"name"` // of the program
+	Cmd  []string `json:"cmd"`  // that wants a terminal of this computer; empty: it was started. Never null
+	Dir  string   `json:"dir,omitempty"`
+}

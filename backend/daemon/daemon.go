@@ -45,6 +45,7 @@ import (
 	"loop/backend/instance"
 	"loop/backend/inventory"
 	"loop/backend/logfile"
+	"loop/backend/openeditor"
 	"loop/backend/pagememory"
 	"loop/backend/provision"
 	"loop/backend/recordings"
@@ -339,7 +340,7 @@ func (d *Daemon) assembleRuns() {
 		OnHost:  func(ch core.Channel) bool { return onHost(d.settings.Effective(ch), ch) },
 		Publish: d.bus.Publish, Now: time.Now,
 	})
-	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, &review.Containers{
+	d.reviews = review.Open(filepath.Join(d.home, "channels"), d.store, d.rewind, &review.Containers{
 		Provision: d.provision, Settings: runs, Running: d.containers, Policies: supervised, Log: d.log})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
@@ -383,9 +384,10 @@ func (d *Daemon) assembleBound() {
 		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner}, containers: &bind.Containers{Ctx: d.ctx, Service: d.eager, Inventory: d.inventory},
 		workspaces: &bind.Workspaces{Ctx: d.ctx, Service: copies, Kept: copies},
 		review:     &bind.Review{Ctx: d.ctx, Service: d.reviews, Acts: d.reviews},
-		files:      &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files)},
-		rewind:     &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
-		gate:       &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
+		files: &bind.Files{Ctx: d.ctx, Service: d.files, Finder: d.files, Pictures: d.pictures, Slash: slashcommands.Of(d.store, d.files),
+			Editor: openeditor.New(d.files, func() []string { return d.settings.Current().Editor })},
+		rewind: &bind.Rewind{Ctx: d.ctx, Service: d.rewind},
+		gate:   &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
 			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,

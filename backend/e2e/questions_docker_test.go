@@ -55,7 +55,7 @@ func TestQuestionAcrossProcesses(t *testing.T) {
 	if a.code != 0 || !strings.Contains(a.out, "Good day") || !strings.Contains(a.out, "The date, A list") {
 		t.Errorf("exit %d\n%s\n%s", a.code, a.err, a.out)
 	}
-	if a := h.run("answer", "--question", open[0].ID, "--cancel"); a.code == 0 {
+	if a := h.run("answer", "--question", open[0].ID, "--decline"); a.code == 0 {
 		t.Error("the question was resolved twice")
 	}
 	if left := h.questions(); len(left) > 0 {
@@ -113,7 +113,7 @@ func TestRunSaysWhyItWaits(t *testing.T) {
 	if !strings.Contains(r.out, "after your answer") || !strings.Contains(r.err, "loop answer --question "+q.ID) {
 		t.Errorf("loop queue: %s%s", r.out, r.err)
 	}
-	h.ok("answer", "--question", q.ID, "--cancel")
+	h.ok("answer", "--question", q.ID, "--decline")
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, said)
 	}

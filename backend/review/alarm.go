@@ -46,6 +46,12 @@ var alarms = []struct {
 				".mcp.json", "claude.md", "claude.local.md", "agents.md", "gemini.md", ".cursorrules", ".windsurfrules",
 				"copilot-instructions.md"}, name)
 		}},
+	{core.ReviewAlarm{Kind: "install", Word: "Install script", Why: "may run programs when the project is installed or built"},
+		func(_ []string, name string) bool {
+			return slices.Contains([]string{
+				"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pnp.cjs", "bunfig.toml", "binding.gyp",
+				"composer.json", "setup.py", "conanfile.py", "extconf.rb", "build.rs"}, name)
+		}},
 	{core.ReviewAlarm{Kind: "shell", Word: "Shell start-up", Why: "runs when a shell enters the folder"},
 		func(_ []string, name string) bool {
 			return name == ".envrc" || name == ".mise.toml" || name == "mise.toml"

@@ -10,7 +10,8 @@ func TestAlarms(t *testing.T) {
 		".vscode/tasks.json": "ide", "web/.vscode/settings.json": "ide", ".idea/workspace.xml": "ide", "my.code-workspace": "ide",
 		".devcontainer/devcontainer.json": "ide", ".claude/settings.json": "agent", ".claude/settings.local.json": "agent", ".mcp.json": "agent",
 		"CLAUDE.md": "agent", "docs/AGENTS.md": "agent", ".loop/config.json": "agent", ".envrc": "shell",
-		"main.go": "", ".github/ISSUE_TEMPLATE.md": "", ".vscode/notes.md": "", "hooks/use.ts": "", "src/hooks/pre-commit.ts": "", "package.json": "",
+		"main.go": "", ".github/ISSUE_TEMPLATE.md": "", ".vscode/notes.md": "", "hooks/use.ts": "", "src/hooks/pre-commit.ts": "", "package-lock.json": "",
+		"package.json": "install", "web/Package.json": "install", "setup.py": "install", "crates/x/build.rs": "install", ".npmrc": "install",
 		"docs/Jenkinsfile.md": "", "agents.mdx": "", "": "",
 	} {
 		got := ""

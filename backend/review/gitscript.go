@@ -27,6 +27,9 @@ var countsScript string
 //go:embed scripts/file.sh
 var fileScript string
 
+//go:embed scripts/heads.sh
+var headsScript string
+
 //go:embed scripts/act.sh
 var actScript string
 

@@ -27,9 +27,16 @@ type Keeper interface {
 	DropPatch(ch core.ChannelID, id string) error
 }
 
+// Runs says what runs changed, without git.
+type Runs interface {
+	RunChanges(ctx context.Context, ch core.ChannelID, run core.RunID) (core.RunChanges, error)
+	RunFile(ctx context.Context, ch core.ChannelID, run core.RunID, path string) (core.RunFile, error)
+}
+
 // Options of a Service; all are required.
 type Options struct {
 	Channels Channels
+	Runs     Runs
 	Git      Git
 	Keeper   Keeper
 	Log      *slog.Logger
@@ -45,8 +52,8 @@ type Service struct {
 func New(o Options) *Service { return &Service{o: o} }
 
 // Open is New with git in these containers, and with what is kept in a folder.
-func Open(dir string, channels Channels, git *Containers) *Service {
-	s := New(Options{Channels: channels, Git: git, Keeper: Files{Dir: dir, Now: time.Now}, Log: git.Log})
+func Open(dir string, channels Channels, runs Runs, git *Containers) *Service {
+	s := New(Options{Channels: channels, Runs: runs, Git: git, Keeper: Files{Dir: dir, Now: time.Now}, Log: git.Log})
 	s.containers = git
 	return s
 }
@@ -89,9 +96,16 @@ func (s *Service) Status(ctx context.Context, id core.ChannelID, scope core.Revi
 	if err != nil {
 		return st, err
 	}
+	if scope.Kind == core.ReviewRun {
+		return s.runStatus(ctx, ch, core.RunID(scope.From))
+	}
 	if scope, err = checked(scope); err != nil {
 		return st, err
 	}
+	return s.gitStatus(ctx, ch, scope)
+}
+
+func (s *Service) gitStatus(ctx context.Context, ch core.Channel, scope core.ReviewScope) (st core.ReviewStatus, err error) {
 	list, out, err := s.run(ctx, ch, readTime, Program{Script: statusScript, Args: []string{scope.Kind, scope.From, scope.To}})
 	if err != nil {
 		return st, err
@@ -125,7 +139,7 @@ func (s *Service) Status(ctx context.Context, id core.ChannelID, scope core.Revi
 	}
 	st.Files, st.More, st.Odd = append(st.Files, sorted(c.files)...), c.more, c.odd
 	if st.Editable {
-		err = s.withGuarded(id, list, &st)
+		err = s.withGuarded(ch.ID, list, &st)
 	}
 	return st, err
 }
@@ -181,6 +195,9 @@ func (s *Service) File(ctx context.Context, id core.ChannelID, scope core.Review
 	if isGuarded(path) {
 		return s.guardedDiff(ctx, ch, path)
 	}
+	if scope.Kind == core.ReviewRun {
+		return s.runFile(ctx, ch, core.RunID(scope.From), path)
+	}
 	if scope, err = checked(scope); err != nil {
 		return d, err
 	}
@@ -191,6 +208,7 @@ func (s *Service) File(ctx context.Context, id core.ChannelID, scope core.Review
 // looked is a file with git's patches of it.
 type looked struct {
 	diff             core.ReviewDiff
+	head             string // git's name of what the last commit has
 	staged, unstaged filePatch
 }
 
@@ -214,6 +232,7 @@ func (s *Service) look(ctx context.Context, ch core.Channel, scope core.ReviewSc
 	}
 	d := &l.diff
 	d.Filter, d.Mark, d.Whole = said(list, "filter"), said(list, "mark"), said(list, "kind")
+	l.head = said(list, "head")
 	d.Bytes, d.Before = int64(number(said(list, "now"))), int64(number(said(list, "was")))
 	if l.staged, err = parsePatch(textOf(list, "staged"), "staged\x00"+path); err == nil {
 		l.unstaged, err = parsePatch(textOf(list, "unstaged"), path)

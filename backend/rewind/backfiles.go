@@ -145,36 +145,3 @@ func (s *Service) Diff(ctx context.Context, id core.RunID, path string) (core.Ba
 	}
 	return out, nil
 }
-
-// Changes are the files that a run changed, by its checkpoints: from as it found them to as it
-// left them.
-func (s *Service) Changes(ctx context.Context, id core.RunID) ([]core.BackFile, error) {
-	out := []core.BackFile{}
-	run, err := s.o.Runs.Run(ctx, id)
-	if err != nil {
-		return out, err
-	}
-	var trees []*checkpoints.Tree
-	for _, kind := range []core.CheckpointKind{core.CheckpointBefore, core.CheckpointAfter} {
-		c, err := s.o.Rows.Checkpoint(ctx, string(id)+"."+string(kind))
-		if err == nil && (c.Tree == "" || c.Note != "") {
-			err = core.ErrNotFound
-		}
-		var t *checkpoints.Tree
-		if err == nil {
-			t, _, err = s.tree(run.ChannelID, c.Tree)
-		}
-		if err != nil {
-			return out, core.Fail(core.CodeNotFound, err, "There are no checkpoints of this run.", "Look at the files that its tools name.")
-		}
-		trees = append(trees, t)
-	}
-	p := &plan{run: run, ch: core.Channel{ID: run.ChannelID}}
-	for i, c := range checkpoints.Changes(trees[0], trees[1]) {
-		if i == mostListed {
-			break
-		}
-		out = append(out, s.backFile(p, &planned{Change: c}, i < mostCounted))
-	}
-	return out, nil
-}

@@ -77,7 +77,8 @@ type Service struct {
 	mu      sync.Mutex
 	closing bool
 	places  map[core.ChannelID]*place
-	planned *plan // the latest preview, for its diffs
+	planned *plan    // the latest preview, for its diffs
+	viewed  *runView // what a run changed, for its files
 }
 
 // place is what is known of a channel's checkpoints.

@@ -110,8 +110,8 @@ func (r *rig) has(want map[string]string) {
 	}
 }
 
-// run is one from its start to its end, with what the agent does to files.
-func (r *rig) run(id core.RunID, start core.SessionStart, does map[string]string) {
+// begin is a run up to what the agent does to files.
+func (r *rig) begin(id core.RunID, start core.SessionStart, does map[string]string) (core.Run, core.Channel) {
 	r.Helper()
 	ctx := context.Background()
 	run := core.Run{ID: id, ChannelID: "c", Prompt: "Prompt " + string(id), Demo: true}
@@ -134,6 +134,14 @@ func (r *rig) run(id core.RunID, start core.SessionStart, does map[string]string
 		r.Log(why)
 	}
 	r.put(does)
+	return run, ch
+}
+
+// run is one from its start to its end, with what the agent does to files.
+func (r *rig) run(id core.RunID, start core.SessionStart, does map[string]string) {
+	r.Helper()
+	ctx := context.Background()
+	run, ch := r.begin(id, start, does)
 	session := start.SessionID
 	if start.Mode != core.SessionResume {
 		session = "s-" + core.SessionID(id)
@@ -413,22 +421,6 @@ func TestOldCheckpointsGo(t *testing.T) {
 	}
 	if p := r.preview("two"); p.NoFiles == "" || p.Talk.Why == "" {
 		t.Errorf("%+v", p)
-	}
-}
-
-func TestChangesOfARun(t *testing.T) {
-	r := newRig(t)
-	r.day()
-	list, err := r.Changes(t.Context(), "two")
-	var got []string
-	for _, f := range list {
-		got = append(got, f.Path)
-	}
-	if err != nil || !slices.Equal(got, []string{"docs/old.md", "limits.yaml", "reset.go", "reset_test.go"}) {
-		t.Errorf("%q %v", got, err)
-	}
-	if _, err := r.Changes(t.Context(), "none"); err == nil {
-		t.Error("changes of no run")
 	}
 }
 

@@ -148,7 +148,7 @@ func (s *Service) Status() bind.ConfigStatus {
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
 		Path: snap.Path, Problems: append([]core.SettingsProblem{}, snap.Problems...), Theme: snap.Config.Theme,
-		DoNotDisturb: snap.Config.DoNotDisturb, Keys: snap.Config.Keys,
+		DoNotDisturb: snap.Config.DoNotDisturb, Notify: snap.Config.Notify, Keys: snap.Config.Keys,
 		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,

@@ -214,6 +214,12 @@ func (s *Service) Restore(context.Context) error {
 		return fmt.Errorf("read saved terminals: %w", err)
 	}
 	for _, row := range rows {
+		if comesBack(row.Info) {
+			if !s.restoreShell(row) {
+				return nil
+			}
+			continue
+		}
 		row.Info.State, row.Info.Viewers, row.Info.Recording, row.Info.RecordingProblem = core.TerminalAway, 0, "", ""
 		t := s.newSession(row.Info, nil, true)
 		t.program = s.o.Programs.Resume(row, t.answeredTo)
@@ -230,6 +236,12 @@ func (s *Service) Restore(context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *Service) isClosing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // answeredTo says that queries before this offset were answered in an earlier launch,

@@ -104,7 +104,7 @@ func (f Files) read(id core.TerminalID) (s Saved, err error) {
 	if err := json.Unmarshal(row, &s); err != nil {
 		return s, fmt.Errorf("decode terminal: %w", err)
 	}
-	if s.Info.ID != id || s.Info.ContainerID == "" || s.Info.Cols == 0 || s.Info.Rows == 0 || s.Offset < 0 {
+	if s.Info.ID != id || s.Info.ContainerID == "" && !comesBack(s.Info) || s.Info.Cols == 0 || s.Info.Rows == 0 || s.Offset < 0 {
 		return s, errors.New("a terminal's file is incomplete")
 	}
 	if s.Screen = screen; len(screen) == 0 || !whole {

@@ -83,7 +83,7 @@ func (s *session) show(ctx context.Context) {
 			}
 			drawn = time.Now()
 		}
-		if s.keep && (moved || s.screenOffset() != keptAt) && (time.Since(kept) >= saveEvery || time.Since(drawn) >= saveIdle) {
+		if s.kept() && (moved || s.screenOffset() != keptAt) && (time.Since(kept) >= saveEvery || time.Since(drawn) >= saveIdle) {
 			keptAt, kept = s.save(), time.Now()
 		}
 		if moved {
@@ -203,7 +203,7 @@ func (s *session) restTime(told, drawn time.Time, keptAt int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var d time.Duration
-	if s.keep && s.screenAt != keptAt {
+	if s.kept() && s.screenAt != keptAt {
 		d = max(time.Millisecond, saveIdle-time.Since(drawn))
 	}
 	if tell := max(time.Millisecond, announceEvery-time.Since(told)); s.dirty && (d == 0 || tell < d) {
@@ -233,7 +233,7 @@ func (s *session) tell() bool {
 // save stores what the next launch needs to find the program and to show it, until
 // nothing more will come. It says at which offset.
 func (s *session) save() int64 {
-	if !s.keep {
+	if !s.kept() {
 		return -1
 	}
 	s.keeping.Lock() // an older one must not replace a newer
@@ -253,9 +253,13 @@ func (s *session) save() int64 {
 	return off
 }
 
-// unkeep forgets what was kept: the program has ended.
+// kept says that the next launch has the session again.
+func (s *session) kept() bool { return s.keep || s.again }
+
+// unkeep forgets what was kept: the program has ended. One that ends because the app does is
+// for the next launch.
 func (s *session) unkeep() {
-	if !s.keep {
+	if !s.kept() || s.again && !s.isEnding() && s.svc.isClosing() {
 		return
 	}
 	s.keeping.Lock()

@@ -18,6 +18,7 @@ type session struct {
 	program Program
 	saved   Saved // what is kept for the next launch; guarded by mu
 	keep    bool  // its program outlives the app
+	again   bool  // its shell is begun again by the next launch
 	log     *slog.Logger
 
 	ctx  context.Context // ends the goroutines; the program's end does not

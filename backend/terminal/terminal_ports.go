@@ -88,7 +88,7 @@ type Leases interface {
 	Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error
 }
 
-// Saved is what is kept of a session whose program outlives the app.
+// Saved is what is kept of a session whose program outlives the app, or is begun again.
 type Saved struct {
 	Info     core.TerminalInfo
 	OpenMode core.OpenMode

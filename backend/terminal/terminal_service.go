@@ -237,7 +237,7 @@ func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) 
 
 func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
 	t := &session{
-		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
+		svc: s, program: p, keep: keep, again: comesBack(info), log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
 		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}),
 		prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1),
 		input: inputQueue{wake: make(chan struct{}, 1), space: make(chan struct{})},
@@ -289,7 +289,9 @@ func (s *Service) Attach(_ context.Context, id core.TerminalID, w core.TerminalA
 	if w.Colors != nil {
 		t.colors(*w.Colors)
 	}
-	return t.attach(w), nil
+	v := t.attach(w)
+	t.lookAt()
+	return v, nil
 }
 
 // Input sends bytes to the program, all or none of them.

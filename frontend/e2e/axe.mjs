@@ -55,12 +55,12 @@ test("axe: a question, a plan, an edited queue, conversations", async (page, moc
   await send("it retries, then ask me");
   await page.getByRole("radio", { name: "Postgres" }).click();
   await clean(page, "question");
-  await page.getByRole("button", { name: "Do not answer" }).click();
+  await page.getByRole("button", { name: "Decline" }).click();
   await send("make a plan");
   await page.getByRole("button", { name: "Request changes" }).click();
   await clean(page, "plan");
   await page.getByRole("button", { name: "Back", exact: true }).click();
-  await page.getByRole("button", { name: "Set aside" }).click();
+  await page.getByRole("button", { name: "Decline" }).click();
   for (const t of ["hang", "next", "after"]) await send(t);
   await page.getByRole("button", { name: "Edit" }).last().click();
   await page.getByRole("textbox", { name: "Edit the waiting prompt" }).waitFor();

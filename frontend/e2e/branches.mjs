@@ -1,4 +1,5 @@
 // Questions, plans, the queue, threads and conversations.
+import { clean, CONTRAST } from "./clean.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
@@ -72,7 +73,7 @@ test("a prompt behind a question: says why it waits, leads to the card, and star
   await bar(page).getByRole("button", { name: "Go to the question" }).click();
   await until("the card has it again", () => hasFocus(card));
   equal(answers(mock).length, 0, "answers");
-  await card.getByRole("button", { name: "Do not answer" }).click();
+  await card.getByRole("button", { name: "Decline" }).click();
   await bar(page).waitFor({ state: "detached" });
   await page.locator("article.prompt", { hasText: "from after it" }).waitFor();
   await becomes(() => rowsOf(page).locator(".queue-text").allInnerTexts(), ["much later"], "what waits");
@@ -198,10 +199,10 @@ test("threads, worktrees and conversations", { quietErrors: true }, async (page,
   await grab(tree.getByRole("treeitem", { name: "api-server" }));
   await page.keyboard.press("Shift+F10");
   await page.getByRole("menuitem", { name: "New worktree" }).click();
-  await page.getByRole("textbox", { name: "Branch" }).fill("bad name");
+  await page.getByRole("combobox", { name: "Branch" }).fill("bad name");
   await page.keyboard.press("Enter");
   await page.getByText("That is not a name for a branch.").waitFor();
-  await page.getByRole("textbox", { name: "Branch" }).fill("fix-login");
+  await page.getByRole("combobox", { name: "Branch" }).fill("fix-login");
   await page.keyboard.press("Enter");
   await tree.getByRole("treeitem", { name: "fix-login" }).waitFor();
   equal(await tree.getByRole("treeitem", { name: "fix-login" }).getAttribute("aria-level"), "2", "level");
@@ -221,6 +222,59 @@ test("threads, worktrees and conversations", { quietErrors: true }, async (page,
   await page.keyboard.press("Delete");
   await page.getByRole("button", { name: "Remove all 2" }).click();
   await until("both are gone", async () => (await tree.getByRole("treeitem", { name: "fix-login" }).count()) + (await tree.getByRole("treeitem", { name: "api-server" }).count()) === 0);
+});
+
+test("worktrees: branches are listed, found and chosen, and what stays behind is said first", { quietErrors: true }, async (page, mock) => {
+  const at = Date.now() - 86_400_000;
+  mock.world.branches = {
+    branches: [
+      { name: "main", current: true, where: "/home/ana/src/api-server", at_ms: at, subject: "One" }, { name: "fix/login", where: "/home/ana/src/api-server/.worktrees/fix-login", in: "login <b>", at_ms: at, subject: "Two" },
+      { name: "fix/logout", at_ms: at, subject: "Three" }, { name: "v2", where: "/elsewhere", at_ms: at, subject: "Four" },
+    ],
+    changes: 4, changed: ["internal/auth/login.go", "go.mod", "notes.txt", "x"],
+  };
+  await open(page, "api-server");
+  mock.world.failNext.set("Channels.Branches", { code: "dir", cause: "“/home/ana” is no git repository.", remedy: "Run “git init” there." });
+  const again = async () => {
+    await page.keyboard.press("Control+Shift+P");
+    await page.keyboard.insertText("new worktree");
+    await page.keyboard.press("Enter");
+  };
+  const dialog = page.getByRole("dialog", { name: "New worktree" });
+  await again();
+  await dialog.getByText("The branches could not be listed.").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await again();
+  const branch = dialog.getByRole("combobox", { name: "Branch" });
+  await until("the field has the keyboard", () => branch.evaluate((el) => el === document.activeElement));
+  await dialog.getByText("internal/auth/login.go, go.mod, notes.txt and 1 more. They stay here: the worktree begins without them.").waitFor();
+  await page.keyboard.press("ArrowDown");
+  const rows = () => dialog.getByRole("option").allTextContents();
+  const told = () => dialog.getByRole("option").evaluateAll((all) => all.map((el) => [".branch-name", ".branch-place"].map((s) => el.querySelector(s).textContent).join(": ")));
+  await becomes(told, ["main: current", "fix/login: in “login <b>”", "fix/logout: ", "v2: checked out elsewhere"]);
+  await clean(page, "branches", { looks: CONTRAST });
+  await page.keyboard.press("Enter"); // what is checked out cannot be chosen
+  equal(await branch.inputValue(), "");
+  await page.keyboard.insertText("log fix");
+  await becomes(async () => (await rows()).length, 2);
+  await page.keyboard.press("Escape");
+  await becomes(async () => (await rows()).length, 0, "Escape closes the list first");
+  await dialog.waitFor();
+  await branch.fill("fix/login");
+  await dialog.getByText("This branch is checked out already, in “login <b>”. Choose another one.").waitFor();
+  await dialog.getByRole("button", { name: "Make worktree" }).and(page.locator(":disabled")).waitFor();
+  await branch.fill("logout");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await becomes(() => branch.inputValue(), "fix/logout");
+  await dialog.getByText("This branch is there already, and is gone on with.").waitFor();
+  equal(await dialog.getByRole("combobox", { name: "Start from" }).count(), 0, "it begins where it is");
+  await branch.fill("fix/new");
+  await dialog.getByRole("combobox", { name: "Start from" }).fill("v2");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  equal(mock.log.find((c) => c.name === "Channels.CreateWorktree").args[0].base, "v2");
 });
 
 test("each further try is a row, and so are the steps", async (page) => {

@@ -1,7 +1,8 @@
 // The desk: all channels on one screen, and the queue of what waits, answered by the keyboard.
-import { clean, CONTRAST } from "./clean.mjs";
+import { clean, CONTRAST, MENU } from "./clean.mjs";
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 import { CONNECT } from "./mock/gate.mjs";
+import { openWindow } from "./window.mjs";
 
 const desk = (page) => page.getByRole("region", { name: "Desk" });
 const queue = (page) => desk(page).getByRole("group", { name: "Needs you", exact: true });
@@ -109,4 +110,34 @@ test("desk: what ended is marked as seen, what works is told, and many are lines
   await page.setViewportSize({ width: 320, height: 700 });
   await clean(page, "the desk where it is narrow");
   equal(await desk(page).evaluate((el) => el.scrollWidth - el.clientWidth), 0, "hidden to the right");
+});
+
+test("desk: r opens the review of the card's channel", { size: [1440, 900] }, async (page, mock) => {
+  mock.reviews.run = { files: [{ path: "internal/auth/login.go" }] };
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").first().waitFor();
+  await page.getByRole("button", { name: /^Desk/ }).click();
+  await desk(page).locator(`[data-desk="${mock.channel("api-server").channel_id}"]`).focus();
+  await page.keyboard.press("r");
+  await page.getByRole("region", { name: "Review", exact: true }).getByText("login.go").first().waitFor();
+  const scope = mock.log.findLast((c) => c.name === "Review.Status").args[1];
+  ok(scope.kind === "run" && scope.from, `the run: ${JSON.stringify(scope)}`);
+  await until("the list has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".review-list")));
+});
+
+test("desk: what rings is chosen for the framed card's channel", { size: [1440, 900], open: (page, mock) => { mock.world.mode = "window"; return openWindow(page, mock); }, quietErrors: true }, async (page, mock) => {
+  await page.getByRole("button", { name: /^Desk/ }).click();
+  await desk(page).waitFor();
+  const storefront = mock.channel("storefront");
+  await desk(page).locator(`[data-desk="${storefront.channel_id}"]`).focus();
+  const menu = page.getByRole("button", { name: "Rings for needs you, failed, done, of storefront" });
+  await menu.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitemradio", { name: "as in the settings: needs you, failed, done" }).waitFor();
+  await clean(page, "the menu of what rings", { within: MENU, looks: CONTRAST });
+  await page.getByRole("menuitemradio", { name: "needs you, failed", exact: true }).press("Enter");
+  const after = page.getByRole("button", { name: "Rings for needs you, failed, of storefront" });
+  await after.waitFor();
+  await until("the button has the keyboard again", () => after.evaluate((el) => el === document.activeElement));
+  equal(mock.log.find((c) => c.name === "Channels.Choose").args, [storefront.channel_id, { notify: "problems" }]);
 });

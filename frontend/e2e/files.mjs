@@ -99,3 +99,65 @@ test("files: in a narrow panel the file stands in front of the list", { size: [1
   await panel(page).getByRole("button", { name: "Back to the list" }).click();
   await tree(page).getByText("README.md").waitFor();
 });
+
+const edits = (mock) => mock.log.filter((c) => c.name === "Files.Edit").map((c) => c.args.slice(1));
+
+test("links: a file opens in the person’s editor, from its panel, an item, a terminal", { size: [1500, 900], quietErrors: true }, async (page, mock) => {
+  await open(page);
+  await tree(page).getByText("Makefile").click();
+  await panel(page).getByText("go test ./...").waitFor();
+  await panel(page).getByRole("button", { name: /^Open in editor/ }).click();
+  await page.getByText("Opened in code.").waitFor();
+  equal(edits(mock).at(-1), ["/home/ana/src/api-server/Makefile", 0, 0]);
+  await panel(page).locator(".files-no").nth(1).click();
+  await panel(page).locator(".files-text").focus();
+  await page.keyboard.press("e");
+  await until("at the chosen line", () => edits(mock).at(-1)[1] === 2);
+  await clean(page, "a file with its editor", { looks: CONTRAST });
+  // What the container alone has says so.
+  await panel(page).getByRole("textbox", { name: "Folder" }).fill("/etc");
+  await page.keyboard.press("Enter");
+  await tree(page).getByText("os-release").click();
+  await panel(page).getByText("In the container alone.").waitFor();
+  equal(await panel(page).getByRole("button", { name: /^Open in editor/ }).count(), 0);
+  // It comes back after a reload, with its file.
+  await until("Loop keeps the panel", () => Object.values(mock.world.memory).some((v) => v.includes("/etc/os-release")));
+  await page.reload();
+  await panel(page).getByText("PRETTY_NAME").waitFor();
+  delete mock.files.tree["etc/os-release"];
+  await panel(page).getByRole("button", { name: "Read again" }).click();
+  await panel(page).getByText("is not there.").waitFor();
+});
+
+test("links: output of a terminal leads to the files at a line, and with Alt to the editor", { size: [1500, 900], quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.keyboard.press("Control+Shift+T");
+  await page.locator(".xterm-rows").waitFor();
+  await until("its session", () => mock.terminals.sessions.size === 1);
+  await mock.terminals.last().write("\x1b]7;file://box/home/ana/src/api-server/cmd\x07\r\nmain.go:9:2: wrong\r\n\x1b]8;;file://box/home/ana/src/api-server/Makefile#L2\x07the rules\x1b]8;;\x07\r\n");
+  const at = async (text) => {
+    const row = page.locator(".xterm-rows > div", { hasText: text });
+    await row.waitFor();
+    const b = await row.boundingBox();
+    return [b.x + 30, b.y + b.height / 2];
+  };
+  const click = async (text, ...keys) => {
+    await page.mouse.move(...(await at(text)));
+    await page.getByText("Ctrl click shows it").waitFor();
+    for (const k of keys) await page.keyboard.down(k);
+    await page.mouse.click(...(await at(text)));
+    for (const k of keys.toReversed()) await page.keyboard.up(k);
+  };
+  await click("main.go:9", "Control", "Alt");
+  await until("the editor has it", () => edits(mock).length === 1);
+  equal(edits(mock), [["/home/ana/src/api-server/cmd/main.go", 9, 2]]);
+  mock.files.editor = "nvim";
+  await click("the rules", "Control", "Alt");
+  await until("a terminal of this computer", () => mock.terminals.sessions.size === 2);
+  const made = mock.terminals.last().spec;
+  equal([made.target, made.cmd, made.dir], ["host", ["/usr/bin/nvim", "/home/ana/src/api-server/Makefile"], "/home/ana"]);
+  await page.getByRole("tab").filter({ hasNotText: "Makefile" }).nth(1).click();
+  await click("main.go:9", "Control");
+  await panel(page).getByRole("group", { name: "Content of main.go" }).waitFor();
+  await until("its line is marked", async () => (await panel(page).locator("[aria-current=location]").count()) === 1);
+});

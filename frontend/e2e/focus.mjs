@@ -1,6 +1,6 @@
 // Every way into every dialog: its first field gets the keyboard, the page behind gets nothing, and
 // after the dialog the keyboard is back where it was.
-import { enter, opens, prompted, quiet, ready, sessions, typed } from "./dock-steps.mjs";
+import { enter, live, opens, prompted, quiet, ready, sessions, typed } from "./dock-steps.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const FIRST = {
@@ -282,6 +282,9 @@ test("focus: by pastes, files that output names, recordings, and settings that w
     await page.locator(".term-screen").click({ button: "right" });
     await item("Paste")(page);
   }, TERMINAL);
+  await palette("shell on this computer")(page);
+  await until("a shell on this computer", () => sessions(mock).length === 2);
+  await live(page, 2);
   await mock.terminals.last().write("\x1b]7;file://box/home/ana/shop\x07\r\npkg/settings.go:40:2: wrong\r\n");
   const line = page.locator(".xterm-rows > div", { hasText: "settings.go" });
   await line.waitFor();

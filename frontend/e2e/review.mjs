@@ -106,6 +106,7 @@ test("review: comments gather and go as one prompt with their places", { size: [
 test("review: from the end of a run; a file; refusals; a rebase; nothing changed", { quietErrors: true, size: [1600, 950] }, async (page, mock) => {
   mock.reviews.files = someChanges();
   mock.reviews.files.push({ path: "internal/auth/login_test.go", kind: "M", hunks: [{ ...someChanges()[3].hunks[1], id: "t1" }] });
+  mock.reviews.run = { files: [{ path: "internal/auth/login_test.go" }] };
   await page.getByRole("treeitem", { name: "api-server" }).click();
   const end = page.getByRole("article").filter({ has: page.getByRole("button", { name: "Review" }) }).last();
   await end.focus();
@@ -158,4 +159,59 @@ test("review: narrow, it is one column, and the list before the changes", { size
   await clean(page, "a narrow review");
   await page.keyboard.press("Escape");
   await list(page).waitFor();
+});
+
+const runScope = (mock) => mock.log.findLast((c) => c.name === "Review.Status").args[1];
+
+test("review: what a run changed is told from what became of it, also without a repository", { quietErrors: true, size: [1600, 950] }, async (page, mock) => {
+  mock.reviews.files = someChanges();
+  mock.reviews.run = { files: [
+    { path: "internal/auth/login.go" }, { path: "go.mod", since: "committed" }, { path: "README.md", since: "edited" }, { path: "Makefile", since: "other" }, { path: "dist/app.js", since: "outside", kind: "A" },
+  ] };
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByRole("article").filter({ has: page.getByRole("button", { name: "Review" }) }).last().focus();
+  await page.keyboard.press("r");
+  await becomes(async () => (await paths(page)).length, 5);
+  await until("the list has the keyboard", () => page.evaluate(() => document.activeElement?.matches(".review-list")));
+  ok(runScope(mock).kind === "run" && runScope(mock).from, "a run was asked for");
+  equal(await panel(page).getByRole("radio", { checked: true }).first().textContent().then((t) => /^Run \d\d:\d\d$/.test(t)), true);
+  await list(page).getByText("changed again since").waitFor();
+  for (const word of ["committed", "to read", "not in git"]) await list(page).getByText(word, { exact: true }).waitFor();
+  await clean(page, "a run", { looks: CONTRAST });
+  const hunks = panel(page).locator(".review-hunks");
+  await hunks.getByRole("button", { name: /^Accept/ }).first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await hunks.getByText("This change is committed.").waitFor();
+  await page.keyboard.press("a");
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+A");
+  equal(await hunks.getByRole("button", { name: /^(Accept|Reject)/ }).count(), 0);
+  await page.keyboard.press("ArrowDown");
+  await hunks.getByText("Here is what the run did.").waitFor();
+  equal(mock.reviews.acts, [], "nothing of it was decided about");
+  // It comes back after a reload, with run and file.
+  await until("Loop keeps the panel", () => Object.values(mock.world.memory).some((v) => v.includes('"path":"README.md"')));
+  const asked = runScope(mock).from;
+  await page.reload();
+  await hunks.getByText("Here is what the run did.").waitFor();
+  equal(runScope(mock), { kind: "run", from: asked });
+  await hunks.getByRole("button", { name: "Show the worktree" }).click();
+  await becomes(async () => (await paths(page)).length, 6);
+  // A folder that is no repository.
+  mock.reviews.state = "no-repository";
+  mock.reviews.run = { editable: false, until: "now", files: [{ path: "notes.txt", since: "" }] };
+  await panel(page).getByRole("radio", { name: /^(Run|Last turn)/ }).first().click();
+  await becomes(() => paths(page), ["notes.txt"]);
+  await panel(page).getByText("The run goes on: these are its changes up to now.").waitFor();
+  equal(await panel(page).getByRole("textbox", { name: "Message of the commit" }).count(), 0);
+  mock.reviews.run = { files: [] };
+  await panel(page).getByRole("button", { name: "Read again" }).click();
+  await panel(page).getByText("The run changed no files.").waitFor();
+  mock.reviews.run = { files: [], failure: fail("not_found", "There is no checkpoint of the files.", "Look at the worktree.") };
+  await panel(page).getByRole("button", { name: "Read again" }).click();
+  await panel(page).getByText("There is no checkpoint of the files.").waitFor();
+  await clean(page, "no checkpoint");
+  mock.reviews.state = "none";
+  await panel(page).getByRole("button", { name: "Show the worktree" }).click();
+  await becomes(async () => (await paths(page)).length, 6);
 });

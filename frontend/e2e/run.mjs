@@ -15,6 +15,7 @@ import "./decisions.mjs";
 import "./files.mjs";
 import "./find.mjs";
 import "./desk.mjs";
+import "./narrow.mjs";
 import "./workspace.mjs";
 import "./review.mjs";
 import "./rules.mjs";

@@ -183,17 +183,32 @@ test("a project's own image: shown with all that its build gets, and approved", 
   equal((await loop.call("Settings.Get", channels.find((c) => c.name === "docs").channel_id)).approved, [`${folder}/Dockerfile`], "approved");
 });
 
-test("a project that wants more: a run says so, and no more once it is approved", async (page, mock) => {
-  const id = mock.channel("docs & <b>notes</b>").channel_id;
+test("a project that wants more: it asks when it is opened, and no more once it is approved", async (page, mock) => {
   mock.settings.texts.project = "{\n  \"mounts\": [\"/:/host\"]\n}\n";
   await page.getByRole("treeitem", { name: "docs" }).click();
-  mock.world.emit("trust.requested", id, "", { channel_id: id, path: "/home/ana/src/docs notes/.loop/config.json", sha256: "x", fields: ["mounts"] });
+  await page.getByText("Runs go without mounts until you approve them as they are.").waitFor();
   await page.getByText("This project's settings are not approved.").waitFor();
   await page.getByRole("button", { name: "Look at them" }).click();
   await page.getByRole("button", { name: "Approve this text" }).click();
   await page.getByRole("region", { name: "Settings that wait for approval" }).waitFor({ state: "detached" });
   await page.keyboard.press("Escape");
   await page.getByText("This project's settings are not approved.").waitFor({ state: "detached" });
+});
+
+test("a project that wants more: a folder that is opened asks at once, and nothing is approved by itself", async (page, mock) => {
+  mock.settings.texts.project = "{\n  \"mounts\": [\"/:/host\"]\n}\n";
+  await page.keyboard.press("Control+o");
+  await page.getByRole("dialog", { name: "Open a project folder" }).waitFor();
+  await page.getByRole("textbox", { name: "Path" }).fill("/home/ana/src/fresh");
+  await page.getByRole("button", { name: "Open this folder" }).click();
+  const open = page.getByRole("dialog", { name: /^Settings of/ });
+  await open.getByRole("region", { name: "Settings that wait for approval" }).waitFor();
+  await until("the dialog has the keyboard", () => page.evaluate(() => document.querySelector("[role=dialog]")?.contains(document.activeElement)));
+  await page.keyboard.press("Escape");
+  await open.waitFor({ state: "detached" });
+  await until("the prompt has it back", () => page.evaluate(() => document.activeElement?.matches("[data-prompt]")));
+  await page.getByText("This project's settings are not approved.").waitFor();
+  equal(mock.log.filter((c) => c.name === "Settings.Approve").length, 0);
 });
 
 test("settings at 320 pixels, and no part that axe dislikes", { loop: { config: MINE } }, async (page) => {

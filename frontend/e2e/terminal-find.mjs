@@ -80,7 +80,7 @@ test("pane: links show where they lead and open only with Ctrl", silent({ alone:
   equal(opened, 1);
 });
 
-test("pane: a file that output names is shown at its line", silent({ quietErrors: true }), async (page, mock) => {
+test("pane: a file of this computer that output names is shown at its line", silent({ quietErrors: true, query: "&target=host" }), async (page, mock) => {
   await last(mock).write("\x1b]7;file://box/home/ana/shop\x07pkg/settings.go:40:2: wrong\r\nbuild/none.c:3: wrong\r\n");
   await shows(page, "none.c");
   const row = async (text) => {

@@ -44,17 +44,21 @@ const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
 const look = parseTheme(loadChoice("look"));
 applyTheme(theme, contrast, look);
-// A narrow or much enlarged page has no room for the sidebar beside the rest.
-const narrow = matchMedia("(max-width: 760px)");
-const sidebarOpen = () => !narrow.matches && loadChoice("sidebar") !== "closed";
-narrow.addEventListener("change", () => viewStore.setState({ sidebarOpen: sidebarOpen() }));
-viewStore.setState({ theme, look, contrast, sidebarOpen: sidebarOpen() });
+// A narrow or much enlarged page has no room for the sidebar beside the rest, and then none for its rail.
+const [narrow, tiny] = [matchMedia("(max-width: 999px)"), matchMedia("(max-width: 479px)")];
+const room = () => ({ narrow: tiny.matches ? ("none" as const) : narrow.matches ? ("rail" as const) : ("" as const), sidebarOpen: !narrow.matches && loadChoice("sidebar") !== "closed" });
+for (const m of [narrow, tiny]) m.addEventListener("change", () => viewStore.setState(room()));
+viewStore.setState({ theme, look, contrast, ...room() });
 
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });
 
-// The channel of the last visit comes back once the page knows that it still exists.
-const stop = frameStore.subscribe((f) => {
+// The channel of the last visit comes back once the page knows that it still exists. It may know by now.
+const stop = frameStore.subscribe(() => begin());
+begin();
+
+function begin() {
+  const f = frameStore.getState();
   if (!f.ready) return;
   stop();
   const { selected } = viewStore.getState();
@@ -65,7 +69,7 @@ const stop = frameStore.subscribe((f) => {
   }
   followWaiting();
   followRowWaiting();
-});
+}
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<App />);

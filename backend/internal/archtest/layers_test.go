@@ -49,6 +49,7 @@ var layers = []layer{
 	{"backend/logfile", []string{"backend/core"}, "an adapter to the log's file, and failures said in core's words"},
 	{"backend/attachments", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the files of pictures that go with prompts"},
 	{"backend/themes", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the files of imported themes, and to their forms in other programs"},
+	{"backend/openeditor", append(slices.Clone(below), "backend/hostpty"), "an adapter to the person's editor; hostpty says what a program of theirs gets, and where a file is is a port"},
 	{"backend/pagememory", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the file of what the page keeps"},
 	{"backend/sharedfolder", []string{"backend/core"}, "an adapter to the folders of a channel's state that containers write, too"},
 	{"backend/spools", nouns, "an adapter to what loop init leaves on this host"},

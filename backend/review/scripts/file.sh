@@ -13,6 +13,7 @@ was=$(size "HEAD:$p")
 out now 100 printf %s "$now"
 out was 100 printf %s "$was"
 out mark 200 mark
+out head 100 printf %s "$(g rev-parse --verify --quiet "HEAD:$p")"
 kind=
 if [ -n "$(g ls-files --unmerged -- "$p" | head -n 1)" ]; then kind=conflict
 elif [ -d "./$p" ] && [ ! -L "./$p" ]; then kind=submodule

@@ -15,6 +15,10 @@ export function branchCalls(w, play) {
   const changed = (run) => { w.emit("queue.changed", run.channel_id, run.run_id, run); return { ...run }; };
   return {
     "Channels.CreateThread": ({ parent_id, name, session }) => child("thread", need(parent_id), name, { next_session: session ?? { mode: "fork" } }),
+    "Channels.Branches": (id) => {
+      need(id);
+      return w.branches ?? { branches: [], changes: 0, changed: [] };
+    },
     "Channels.CreateWorktree": ({ parent_id, branch, name }) => {
       const p = need(parent_id);
       if (!/^[\w./-]+$/.test(branch)) throw fail("invalid_input", "That is not a name for a branch.", "Use letters, digits, “-”, “_” and “/”.");

@@ -55,6 +55,8 @@ export class Files {
     };
   }
 
+  editor = "code"; // the person's; nvim wants a terminal
+
   /** What a prompt can begin with after a slash. */
   commands = {
     commands: [
@@ -133,6 +135,11 @@ export class Files {
         const { node, ...place } = this.at(id, path);
         if (!Array.isArray(node)) throw fail("invalid_input", `“${place.path}” is no folder, or goes on below a file.`, "List the folder above it to see what is there.");
         return { ...place, files: node.map((n) => this.file(place.path.slice(1), n)) };
+      },
+      "Files.Edit": (id, path) => {
+        const at = this.at(id, path);
+        if (!at.host_path) throw fail("not_found", "The file is in the container alone.", "Look at it here, or open it in a terminal of the container.");
+        return { name: this.editor, cmd: this.editor === "nvim" ? ["/usr/bin/nvim", at.path] : [], dir: "/home/ana" };
       },
       "Files.Commands": () => this.commands,
       "Files.Find": (id, query, limit, recent) => {

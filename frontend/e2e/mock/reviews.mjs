@@ -42,8 +42,15 @@ export class Reviews {
   failNext = null; // what the next act answers
   acts = []; // what was done, in order
   undone = new Map();
+  run = { files: [] }; // what every run changed; a failure is what the scope answers
 
   status(scope) {
+    if (scope.kind === "run") {
+      const { files = [], until = "end", editable = true, detail, failure } = this.run;
+      if (failure) throw failure;
+      const named = new Map(this.status({ kind: "worktree" }).files.map((f) => [f.path, f]));
+      return { state: "none", branch: this.branch, editable, run: scope.from || "last", until, detail, files: files.map((f) => ({ added: 3, removed: 1, staged: 0, unstaged: 0, kind: "M", ...named.get(f.path), ...f })), more: false, odd: 0 };
+    }
     const lines = (f, sign) => (f.whole ? -1 : f.hunks.flatMap((h) => h.lines.split("\n")).filter((l) => l[0] === sign).length);
     const files = this.files.map((f) => ({
       path: f.path, kind: f.kind, untracked: f.untracked, alarm: f.alarm, added: lines(f, "+"), removed: lines(f, "-"),
@@ -53,7 +60,9 @@ export class Reviews {
     return { state: this.state, branch: this.branch, base: this.base || undefined, editable: scope.kind === "worktree", files, more: false, odd: 0 };
   }
 
-  file(path) {
+  file(path, scope) {
+    const of = scope.kind === "run" ? this.run.files.find((x) => x.path === path && x.since) : null;
+    if (of) return { path, since: of.since, hunks: [hunk(1, 1, "", [" package main", "-old", "+new"])], bytes: 900, before: 800, mark: "" };
     const f = this.files.find((x) => x.path === path);
     return { path, hunks: f?.hunks ?? [], whole: f?.whole, bytes: f?.bytes ?? 900, before: f?.before ?? 800, mark: `m-${path}` };
   }
@@ -76,7 +85,7 @@ export class Reviews {
   calls() {
     return {
       "Review.Status": (id, scope) => this.status(scope),
-      "Review.File": (id, scope, path) => this.file(path),
+      "Review.File": (id, scope, path) => this.file(path, scope),
       "Review.Stage": (id, path, hunks) => this.act("stage", path, hunks, (file, some) => {
         if (path.startsWith(".git/")) file.hunks = [];
         else file.hunks = file.hunks.map((h) => (some.includes(h) ? { ...h, staged: true } : h));

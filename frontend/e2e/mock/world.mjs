@@ -22,6 +22,7 @@ export class World {
   constructor(scenario = "work", now = Date.now) {
     this.now = now;
     this.seq = 0;
+    this.mode = "headless"; // or window
     this.launch = newID();
     this.ring = []; // the last events, for pages that come back
     this.nextId = 1;
@@ -119,7 +120,7 @@ export class World {
 
   snapshot() {
     return {
-      seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
+      seq: this.seq, launch: this.launch, version: "v0.2.0", mode: this.mode, engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
       containers: this.containers, config: this.config, cost_today: { cost_usd: this.cost, cost_estimated: this.costEstimated, last_event_id: this.nextId - 1 }, approvals: [...(this.gate?.pending.values() ?? [])], gate: this.gateStatus, max_runs: this.maxRuns,
     };
   }

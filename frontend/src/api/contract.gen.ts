@@ -201,6 +201,22 @@ export type BackgroundTask = {
   what: string; // the command, or what the agent calls the task
 };
 
+export type Branch = {
+  name: string;
+  current?: boolean; // it is checked out in the channel's folder
+  where?: string;
+  in?: string;
+  at_ms: number; // of its last commit
+  subject: string;
+};
+
+export type BranchList = {
+  branches: Branch[] | null; // newest first; never null
+  more?: boolean;
+  changes: number; // files of the channel's folder with changes that are not committed
+  changed: string[] | null; // the first of these; never null
+};
+
 export type BrowserDriver = "nobody" | "agent" | "person";
 
 export type BrowserHeld = {
@@ -304,6 +320,7 @@ export type ConfigStatus = {
   look?: Theme; // the imported theme in force
   themes?: string[]; // names of the imported ones
   do_not_disturb: boolean; // the desktop shows no notifications
+  notify: string; // what it shows of channels without a choice of their own
   text: TextSizes;
   terminal: TerminalLook;
   keys?: Record<string, string[] | null>; // of actions that do not have the page's own
@@ -463,6 +480,12 @@ export type DoctorReport = {
 };
 
 export type DoctorState = "ok" | "warn" | "fail" | "skip";
+
+export type EditorOpened = {
+  name: string; // of the program
+  cmd: string[] | null; // that wants a terminal of this computer; empty: it was started. Never null
+  dir?: string;
+};
 
 export type EngineStatus = {
   ok: boolean;
@@ -1196,7 +1219,7 @@ export type RetryWait = {
 };
 
 export type ReviewAlarm = {
-  kind: string; // hook, git, ci, ide, agent or shell
+  kind: string; // hook, git, ci, ide, agent, install or shell
   word: string;
   why: string; // a clause whose subject is the file
 };
@@ -1213,6 +1236,7 @@ export type ReviewDiff = {
   bytes: number; // of the file now; -1 is no file
   before: number; // of the file in HEAD; -1 is no file
   mark: string; // of the file now, to stage it as one
+  since?: string; // as ReviewFile's
 };
 
 export type ReviewFile = {
@@ -1224,6 +1248,7 @@ export type ReviewFile = {
   staged: number; // hunks
   unstaged: number; // hunks
   alarm?: ReviewAlarm;
+  since?: string; // of ReviewRun; with it nothing of the file can be staged here
 };
 
 export type ReviewHunk = {
@@ -1248,7 +1273,9 @@ export type ReviewStatus = {
   branch: string; // empty where no branch is checked out
   base?: string; // the branch that a worktree's branch is compared with
   editable: boolean; // hunks can be staged and rejected
-  detail?: string; // of a state without a list
+  detail?: string; // of a state without a list, or why hunks cannot be staged
+  run?: RunID; // of ReviewRun
+  until?: string; // of ReviewRun
   files: ReviewFile[] | null;
   more: boolean;
   odd: number;
@@ -1795,6 +1822,7 @@ export const bound = (call: Call) => ({
   channels: {
     add: (dir: string, name: string) => call<ChannelView>("Channels", "Add", dir, name),
     agents: () => call<AgentChoice[] | null>("Channels", "Agents"),
+    branches: (id: string) => call<BranchList>("Channels", "Branches", id),
     choose: (id: string, chosen: ChannelChoices) => call<ChannelView>("Channels", "Choose", id, chosen),
     createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
     createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),
@@ -1826,6 +1854,7 @@ export const bound = (call: Call) => ({
     attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     commands: (channelID: string) => call<SlashCommands>("Files", "Commands", channelID),
+    edit: (channelID: string, path: string, line: number, column: number) => call<EditorOpened>("Files", "Edit", channelID, path, line, column),
     find: (channelID: string, query: string, limit: number, recent: string[] | null) => call<FileMatches>("Files", "Find", channelID, query, limit, recent),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
     read: (channelID: string, path: string, most: number) => call<FileContent>("Files", "Read", channelID, path, most),

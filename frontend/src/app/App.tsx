@@ -5,7 +5,9 @@ import { connectionStore, frameStore, viewStore } from "../model/stores";
 import { Button } from "../ui/Button";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { FailureCard } from "../ui/FailureCard";
+import { Rail } from "../features/channels/Rail";
 import { Sidebar } from "../features/channels/Sidebar";
+import { SidebarOver } from "../features/channels/SidebarOver";
 import { Dock } from "../dock/Dock";
 import { cancel } from "../session/leave";
 import { ContainersPanel } from "../features/containers/ContainersPanel";
@@ -27,6 +29,8 @@ import { TopBar } from "./TopBar";
 // Loaded on its own, so that the first paint does not wait for it.
 const DeskPage = lazy(() => import("../features/desk/DeskPage").then((m) => ({ default: m.DeskPage })));
 
+const NARROW = { rail: "narrow-rail", none: "narrow-none" };
+
 export function App() {
   useTheme();
   useTitle();
@@ -34,18 +38,20 @@ export function App() {
   useTextSizes();
   useShortcuts();
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
+  const narrow = useStore(viewStore, (v) => v.narrow);
   const selected = useStore(viewStore, (v) => v.selected);
   const page = useStore(viewStore, (v) => v.page);
   return (
-    <div className={`frame ${sidebarOpen ? "" : "no-sidebar"}`}>
+    <div className={`frame ${narrow ? NARROW[narrow] : sidebarOpen ? "" : "no-sidebar"}`}>
       <TopBar />
-      {sidebarOpen && (
+      {(sidebarOpen || narrow === "rail") && (
         <ErrorBoundary what="Sidebar">
-          <Sidebar />
+          {narrow === "rail" && <Rail covered={sidebarOpen} />}
+          {sidebarOpen && (narrow ? <SidebarOver /> : <Sidebar />)}
         </ErrorBoundary>
       )}
       <main className="centre">
-        {sidebarOpen && <Splitter />}
+        {sidebarOpen && !narrow && <Splitter />}
         <Trouble />
         <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : page === "desk" ? <Suspense fallback={<div className="skeleton" aria-hidden="true" />}><DeskPage /></Suspense> : <Welcome />}</ErrorBoundary>
       </main>

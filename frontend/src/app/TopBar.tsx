@@ -13,6 +13,7 @@ export function TopBar() {
   const selected = useStore(viewStore, (v) => v.selected);
   const page = useStore(viewStore, (v) => v.page);
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
+  const narrow = useStore(viewStore, (v) => v.narrow);
   const channels = useStore(frameStore, (f) => f.channels);
   const channel = channels.find((c) => c.channel_id === selected);
   const parent = channel?.parent_id ? channels.find((c) => c.channel_id === channel.parent_id) : undefined;
@@ -23,9 +24,9 @@ export function TopBar() {
           <LoopMark />
           <span>Loop</span>
         </button>
-        <IconButton name={sidebarOpen ? "Hide the sidebar" : "Show the sidebar"} action="page.sidebar" aria-pressed={sidebarOpen} onClick={toggleSidebar}>
+        {narrow !== "rail" && <IconButton data-sidebar name={sidebarOpen ? "Hide the sidebar" : "Show the sidebar"} action="page.sidebar" aria-pressed={sidebarOpen} onClick={toggleSidebar}>
           <PanelLeft size={15} />
-        </IconButton>
+        </IconButton>}
       </div>
       <div className="crumbs">
         {parent && (

@@ -1,7 +1,7 @@
 // Reads, changes and keeps the layouts of channels.
 import type { ChannelID, LoopEvent } from "../api/types";
 import * as change from "../model/dock/change";
-import type { Layout, Panel } from "../model/dock/layout";
+import type { Layout, Panel, PanelID } from "../model/dock/layout";
 import { startLayout } from "../model/dock/layout";
 import { restore, store } from "../model/dock/stored";
 import { layoutsStore } from "../model/dock/store";
@@ -37,6 +37,9 @@ export function update(channel: ChannelID, f: (l: Layout) => Layout) {
   clearTimeout(timer);
   timer = setTimeout(saveLayouts, SAVE_MS);
 }
+
+/** Has a panel come back with this, as its kind stores it. */
+export const keepData = (channel: ChannelID, panel: PanelID, data: unknown) => update(channel, (l) => change.setData(l, panel, data));
 
 /** Closes such panels in every channel, because their content is gone for good. */
 export function closeEverywhere(is: (p: Panel) => boolean) {

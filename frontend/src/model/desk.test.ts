@@ -47,6 +47,7 @@ describe("keys", () => {
   it("gives an answer by the chord alone", () => {
     expect(deskKey(press("2"), false, "")).toEqual({ act: "number", n: 2 });
     expect(deskKey(press("Enter"), false, "")).toEqual({ act: "open" });
+    expect([deskKey(press("r"), false, "desk.review"), deskKey(press("r"), true, "desk.review"), deskKey(press("r", { repeat: true }), false, "desk.review")]).toEqual([{ act: "review" }, null, null]);
     expect(deskKey(press("Enter", { mod: true, ctrlKey: true }), true, "")).toEqual({ act: "give" });
     for (const k of [press("2", { repeat: true }), press("Enter", { mod: true, ctrlKey: true, repeat: true }), press("Enter", { mod: true, ctrlKey: true, shiftKey: true }), press("2", { ctrlKey: true }), press("0"), press("x")]) expect(deskKey(k, false, "")).toBeNull();
     expect(deskKey(press(".", { repeat: true }), false, "desk.stop")).toBeNull();

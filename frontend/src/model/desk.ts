@@ -70,7 +70,7 @@ export function stepsOf(plan: string, most = 4): { steps: string[]; of: number }
 /** What makes the queue another one to the eye: keys and clicks wait a moment after that. */
 export const deskSight = (all: readonly Need[]): string => all.map((n) => (n.approval ? sight(n.approval) : n.id)).join("\n");
 
-export type DeskKey = { act: "number"; n: number } | { act: "give" | "open" | "next" | "previous" | "first" | "last" | "seen" | "stop" | "back" } | null;
+export type DeskKey = { act: "number"; n: number } | { act: "give" | "open" | "next" | "previous" | "first" | "last" | "review" | "seen" | "stop" | "back" } | null;
 
 type Press = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };
 
@@ -82,11 +82,11 @@ export function deskKey(e: Press, typing: boolean, action: string): DeskKey {
   if (e.key === "Escape" && plain) return { act: "back" };
   if (typing) return null;
   if (plain && /^[1-9]$/.test(e.key)) return e.repeat ? null : { act: "number", n: Number(e.key) };
-  const acts: Record<string, "open" | "next" | "previous" | "first" | "last" | "seen" | "stop"> = {
-    Enter: "open", "desk.next": "next", ArrowDown: "next", "desk.previous": "previous", ArrowUp: "previous", Home: "first", End: "last", "desk.seen": "seen", "desk.stop": "stop",
+  const acts: Record<string, "open" | "next" | "previous" | "first" | "last" | "review" | "seen" | "stop"> = {
+    Enter: "open", "desk.next": "next", ArrowDown: "next", "desk.previous": "previous", ArrowUp: "previous", Home: "first", End: "last", "desk.review": "review", "desk.seen": "seen", "desk.stop": "stop",
   };
   const act = acts[action || e.key];
-  return act && !(e.repeat && (act === "open" || act === "stop" || act === "seen")) ? { act } : null;
+  return act && !(e.repeat && (act === "open" || act === "review" || act === "stop" || act === "seen")) ? { act } : null;
 }
 
 /** The card that is framed: the wanted one, or if it is gone the one in its place. */

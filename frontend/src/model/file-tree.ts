@@ -4,6 +4,12 @@ import type { ContainerFile, Failure, FileListing } from "../api/types";
 /** The kind of the panel. */
 export const FILES_PANEL = "files";
 
+/** What comes back with the panel: the file that it shows, at a line. */
+export type FilesKept = { file: string; line: number };
+
+export const readKept = ({ file, line }: Record<string, unknown>): FilesKept | null =>
+  typeof file === "string" && file !== "" && file.length <= 4096 ? { file, line: typeof line === "number" && line > 0 ? Math.floor(line) : 0 } : null;
+
 /** A folder that was asked for: what is in it, or why that is not known. */
 export type Folder = { listing: FileListing | null; failure: Failure | null };
 export type Folders = ReadonlyMap<string, Folder>;

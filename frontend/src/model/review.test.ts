@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
-import type { RunInfo } from "./timeline/items";
-import { acceptedOf, acceptedWords, bulk, commentsPrompt, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, pathsOfRun, rangeOf, readComments, scopeOf, stateSentence, totalsOf, wholeSentence } from "./review";
+import { acceptedOf, acceptedWords, bulk, commentsPrompt, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, rangeOf, readComments, readKept, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
 
 const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
 const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
@@ -9,12 +8,27 @@ const hunk = (lines: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({ i
 
 describe("the list of files", () => {
   const files = [file("a.go"), file(".github/workflows/ci.yml", { alarm }), file("z.go", { staged: 2, unstaged: 0 })];
-  it("has those that reach further first, and can be a run's alone", () => {
-    expect(listed(files, null).map((f) => f.path)).toEqual([".github/workflows/ci.yml", "a.go", "z.go"]);
-    const run = { files: [{ path: "/work/a.go", added: 1, removed: 0, useId: "u" }, { path: "/elsewhere/x", added: 1, removed: 0, useId: "u" }] } as unknown as RunInfo;
-    expect(listed(files, pathsOfRun(run, "/work")).map((f) => f.path)).toEqual(["a.go"]);
-    expect(pathsOfRun(undefined, "/work").size).toBe(0);
-    expect([scopeOf("run").kind, scopeOf("branch").kind]).toEqual(["worktree", "branch"]);
+  it("has those that reach further first", () => {
+    expect(listed(files).map((f) => f.path)).toEqual([".github/workflows/ci.yml", "a.go", "z.go"]);
+  });
+  it("is of a scope", () => {
+    expect((["worktree", "branch", "turn"] as const).map((s) => scopeOf(s, "r1"))).toEqual([{ kind: "worktree" }, { kind: "branch" }, { kind: "run" }]);
+    expect(scopeOf("run", "r1")).toEqual({ kind: "run", from: "r1" });
+  });
+  it("comes back as it was kept, if that can be used", () => {
+    expect(readKept({ shown: "run", run: "r1", path: "a.go" })).toEqual({ shown: "run", run: "r1", path: "a.go" });
+    expect(readKept({ shown: "turn", run: 3 })).toEqual({ shown: "turn", run: "", path: "" });
+    for (const bad of [{}, { shown: "run" }, { shown: "all" }, { shown: 3, run: "r1" }]) expect(readKept(bad)).toBeNull();
+  });
+  it("says what became of a file since the run", () => {
+    for (const since of ["edited", "committed", "other", "outside"]) expect([sinceWords(since), sinceSentence(since)]).toEqual([expect.stringMatching(/./), expect.stringMatching(/\.$/)]);
+    expect([sinceWords(undefined), sinceSentence("new")]).toEqual(["", ""]);
+    expect(acceptedWords(file("a.go", { since: "committed", staged: 1 }))).toBe("committed");
+    const st = { state: "none", branch: "", editable: false, files: [], more: false, odd: 0 };
+    expect(runSentence(st)).toBe("");
+    expect(runSentence({ ...st, run: "r", until: "now" })).toMatch(/goes on/);
+    expect(runSentence({ ...st, run: "r", until: "next", detail: "The engine is off." })).toMatch(/next one.*The engine is off\./);
+    expect(runSentence({ ...st, detail: "No repository." })).toBe("");
   });
   it("says what is accepted", () => {
     expect(files.map(acceptedOf)).toEqual(["none", "none", "all"]);

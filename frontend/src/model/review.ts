@@ -1,17 +1,15 @@
 // What changed in a channel's folder, hunk by hunk: the order of files, what is accepted,
 // and comments that become one prompt.
 import { createStore } from "zustand/vanilla";
-import type { ChannelID, ReviewDiff, ReviewFile, ReviewHunk, ReviewScope, RunID } from "../api/types";
+import type { ChannelID, ReviewDiff, ReviewFile, ReviewHunk, ReviewScope, ReviewStatus, RunID } from "../api/types";
 import type { PatchLine } from "./patch";
 import { parsePatch } from "./patch";
-import { relativeTo } from "./text";
-import type { RunInfo } from "./timeline/items";
 
 /** The kind of the panel. Stored layouts name it by this word, which therefore never changes. */
 export const REVIEW_PANEL = "review";
 
-/** What is shown: the worktree, its branch since it began, or those files of the worktree that a run has changed. */
-export type Shown = "worktree" | "branch" | "run";
+/** What is shown: the worktree, its branch since it began, what a chosen run changed, or the last one. */
+export type Shown = "worktree" | "branch" | "run" | "turn";
 
 /** What a channel's review shows. visit: grows whenever a person asks for it. */
 export type Reviewed = { shown: Shown; run: RunID; visit: number };
@@ -21,18 +19,37 @@ export const reviewStore = createStore<Record<ChannelID, Reviewed>>(() => ({}));
 /** How many files a channel's review lists, for its tab. */
 export const reviewCountStore = createStore<Record<ChannelID, number>>(() => ({}));
 
-/** The scope that Loop is asked for. A run's files are taken out of the worktree's. */
-export const scopeOf = (shown: Shown): ReviewScope => ({ kind: shown === "branch" ? "branch" : "worktree" });
+/** The scope that Loop is asked for. */
+export const scopeOf = (shown: Shown, run: RunID = ""): ReviewScope => (shown === "run" ? { kind: "run", from: run } : { kind: shown === "turn" ? "run" : shown });
 
-/** Files that reach further come first; git's order stays. shown: only these paths. */
-export function listed(files: readonly ReviewFile[], only: ReadonlySet<string> | null): ReviewFile[] {
-  const some = only ? files.filter((f) => only.has(f.path)) : files;
-  return [...some.filter((f) => f.alarm), ...some.filter((f) => !f.alarm)];
+/** Files that reach further come first; git's order stays. */
+export const listed = (files: readonly ReviewFile[]): ReviewFile[] => [...files.filter((f) => f.alarm), ...files.filter((f) => !f.alarm)];
+
+/** What comes back with the panel. */
+export type ReviewKept = { shown: Shown; run: RunID; path: string };
+
+export function readKept({ shown, run, path }: Record<string, unknown>): ReviewKept | null {
+  const word = (v: unknown) => (typeof v === "string" && v.length <= 4096 ? v : "");
+  const what = (["worktree", "branch", "run", "turn"] as const).find((s) => s === shown);
+  if (!what || (what === "run" && !word(run))) return null;
+  return { shown: what, run: word(run), path: word(path) };
 }
 
-/** The paths that a run's tools say they changed, below the folder. */
-export function pathsOfRun(run: RunInfo | undefined, dir: string): Set<string> {
-  return new Set((run?.files ?? []).map((f) => relativeTo(f.path, dir)));
+const SINCE: Record<string, { words: string; sentence: string }> = {
+  edited: { words: "changed again since", sentence: "The file was changed again after the run. Here is what the run did." },
+  committed: { words: "committed", sentence: "This change is committed." },
+  other: { words: "to read", sentence: "Git compares this file with another text than the run found, for example because it had changes before. Decide about it in the worktree." },
+  outside: { words: "not in git", sentence: "Git keeps nothing of this file." },
+};
+
+/** What became of a file since the run that is shown. */
+export const sinceWords = (since: string | undefined): string => SINCE[since ?? ""]?.words ?? "";
+export const sinceSentence = (since: string | undefined): string => SINCE[since ?? ""]?.sentence ?? "";
+
+/** What is to be known of a run's changes, beside the list. */
+export function runSentence(st: ReviewStatus): string {
+  const until = { now: "The run goes on: these are its changes up to now.", next: "Loop kept no files at the end of this run. What changed up to the next one is among these." }[st.until ?? ""] ?? "";
+  return [until, st.run && st.detail ? `Git could not be asked, so the changes are to read. ${st.detail}` : ""].filter(Boolean).join(" ");
 }
 
 export type Accepted = "none" | "some" | "all";
@@ -44,6 +61,7 @@ export function acceptedOf(f: ReviewFile): Accepted {
 
 export function acceptedWords(f: ReviewFile): string {
   const state = acceptedOf(f);
+  if (f.since) return sinceWords(f.since);
   return state === "none" ? "" : state === "all" ? "accepted" : `${f.staged} of ${f.staged + f.unstaged} accepted`;
 }
 

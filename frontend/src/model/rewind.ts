@@ -1,7 +1,7 @@
 // Back to before a prompt: which rows leave, what the words are. Pure, but for what is shown where.
 import { createStore } from "zustand/vanilla";
 import type { BackFile, ChannelID, Rewind, RewindPreview, RewindWhat, RunID } from "../api/types";
-import { duration, plural } from "./format";
+import { duration, money, plural } from "./format";
 import type { Item, RewoundItem } from "./timeline/items";
 
 /** Stored layouts name the panel by this word, which therefore never changes. */
@@ -34,7 +34,7 @@ export function possible(p: RewindPreview): RewindWhat[] {
 /** “2 prompts, 23 turns, 41 m, $0.54” */
 export function leavesWords(p: RewindPreview): string {
   const t = p.talk;
-  return [plural(t.prompts, "prompt"), plural(t.turns, "turn"), t.took_ms >= 1000 ? duration(t.took_ms) : "", t.cost_usd > 0 ? `$${t.cost_usd.toFixed(2)}` : ""].filter(Boolean).join(", ");
+  return [plural(t.prompts, "prompt"), plural(t.turns, "turn"), t.took_ms >= 1000 ? duration(t.took_ms) : "", t.cost_usd > 0 ? money(t.cost_usd) : ""].filter(Boolean).join(", ");
 }
 
 const BACK: Record<BackFile["back"], string> = { changed: "as it was", removed: "is removed", comes: "comes back", stays: "stays" };

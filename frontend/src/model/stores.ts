@@ -59,7 +59,8 @@ export type ViewState = {
   page: "" | "containers" | "desk"; // a panel that is shown alone, because there is no channel to show it in
   dialog: Dialog;
   dialogChannel: ChannelID;
-  sidebarOpen: boolean;
+  sidebarOpen: boolean; // where it is narrow: it lies over the page
+  narrow: "" | "rail" | "none"; // what stands in the sidebar's place where there is no room for it
   theme: string;
   look: Theme | null; // the imported theme that theme names
   contrast: string; // "more", or "" for the system's choice
@@ -90,7 +91,7 @@ export const browserVisitStore = createStore<{ channel: ChannelID; url: string }
 export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
 
 export const viewStore = createStore<ViewState>(() => ({
-  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", look: null, contrast: "", toast: null,
+  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, narrow: "", theme: "system", look: null, contrast: "", toast: null,
 }));
 
 let toasts = 0;

@@ -5,6 +5,9 @@ import type { CopyComparison, CopyDifference } from "../api/types";
 /** The kind of the panel. */
 export const WORKSPACE_PANEL = "workspace";
 
+/** What comes back with the panel: the file whose difference it shows. */
+export type WorkspaceKept = { path: string };
+
 /** Where a difference would go: into the original, into the copy, or where a person says. */
 export type Way = "promote" | "pull" | "choose";
 

@@ -15,6 +15,7 @@ import { draftOf, setDraft, setWish, wishIn } from "./drafts";
 import { saveChoice } from "../shell/memory";
 import { session } from "./session";
 import { OWN_THEMES } from "../model/theme";
+import { waitsForTrust } from "./trust";
 
 export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
 
@@ -41,6 +42,7 @@ export function select(id: ChannelID) {
   if (!id) return;
   const t = timelineOf(timelinesStore.getState(), id);
   if (t.phase === "empty" || t.phase === "error" || t.stale) void session().load(id);
+  void waitsForTrust(id);
 }
 
 /** Moves the keyboard to the prompt box. Only the person's own action may call it. A suggested text is selected, so typing replaces it. */
@@ -85,8 +87,10 @@ export async function addFolder(dir: string) {
     frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
   }
   closeDialog();
+  const waits = waitsForTrust(ch.channel_id);
   select(ch.channel_id);
   focusPrompt();
+  if (await waits && viewStore.getState().selected === ch.channel_id && !viewStore.getState().dialog) openDialog("settings", ch.channel_id);
 }
 
 export async function openDemo() {
@@ -227,5 +231,5 @@ export function toggleFresh(id: ChannelID) {
 export function toggleSidebar() {
   const open = !viewStore.getState().sidebarOpen;
   viewStore.setState({ sidebarOpen: open });
-  saveChoice("sidebar", open ? "" : "closed");
+  if (!viewStore.getState().narrow) saveChoice("sidebar", open ? "" : "closed");
 }

@@ -1,9 +1,11 @@
 // The way to the desk and back, and what its cards do.
 import type { ChannelID } from "../api/types";
 import { isTwice } from "../model/desk";
-import { timelineOf, timelinesStore, viewStore } from "../model/stores";
+import { lastRun } from "../model/playback/store";
+import { frameStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
 import { focusPrompt, select } from "./actions";
 import { nextNeed } from "./gate";
+import { openLastTurn, openReview } from "./review";
 import { session } from "./session";
 
 let from: ChannelID = ""; // the channel that was shown before
@@ -32,6 +34,25 @@ export function pressNext(back: boolean, now = performance.now()) {
   }
   pressed = { at: back ? 0 : now, from: viewStore.getState().selected };
   nextNeed(back);
+}
+
+/** Opens a channel with the review of what its last run changed. */
+export function reviewFromDesk(channel: ChannelID) {
+  const run = lastRun(timelineOf(timelinesStore.getState(), channel).built);
+  select(channel);
+  if (run) openReview(channel, run);
+  else openLastTurn(channel);
+}
+
+/** Chooses what the desktop tells of a channel; "" is what the settings say. */
+export async function setRings(channel: ChannelID, notify: string) {
+  const chosen = frameStore.getState().channels.find((c) => c.channel_id === channel)?.choices ?? {};
+  try {
+    const made = await session().api.channels.choose(channel, { ...chosen, notify });
+    frameStore.setState((f) => ({ channels: f.channels.map((c) => (c.channel_id === channel ? { ...c, choices: made.choices } : c)) }));
+  } catch (err) {
+    toastFailure(err);
+  }
 }
 
 const MOST = 20; // timelines that the desk reads for its cards

@@ -7,9 +7,15 @@ import { loadChoice, saveChoice } from "../shell/memory";
 import { send } from "./actions";
 import { openFile } from "./openfile";
 
-/** run: the files that it has changed; "" is all of the worktree. */
+/** run: what it has changed; "" is all of the worktree. */
 export function openReview(channel: ChannelID, run: RunID = "") {
   show(channel, run ? "run" : "worktree", run);
+  openPanel({ kind: REVIEW_PANEL, data: null });
+}
+
+/** The review of the channel's last run, whichever it is. */
+export function openLastTurn(channel: ChannelID) {
+  show(channel, "turn", "");
   openPanel({ kind: REVIEW_PANEL, data: null });
 }
 

@@ -15,7 +15,7 @@ export function StateWord({ state, since, queued = 0, count = 1, driven = false 
   const time = state === "working" && start > 0 && now - start > 2000 ? ` ${elapsed(now - start)}` : "";
   return (
     <span className={`state ${state} tnum`}>
-      {icon(state)}
+      <StateIcon state={state} />
       {driven ? "you drive" : stateWord(state, count)}
       {time}
       {queued > 0 && state !== "queued" ? ` +${queued}` : ""}
@@ -28,7 +28,7 @@ export function stateWord(state: ChannelState, count = 1): string {
   return count > 1 && state !== "idle" ? `${count} ${state === "needs_you" ? "need you" : word}` : word;
 }
 
-function icon(state: ChannelState) {
+export function StateIcon({ state }: { state: ChannelState }) {
   switch (state) {
     case "working":
       return <Spinner size={12} />;

@@ -12,6 +12,7 @@ import { describeTool } from "../../model/timeline/tools";
 import { duration } from "../../model/format";
 import { amount } from "../../model/usage";
 import { retryRun } from "../../session/actions";
+import { reviewFromDesk } from "../../session/desk";
 import { Button } from "../../ui/Button";
 import { SafeLine } from "../../ui/SafeText";
 import { StateWord } from "../../ui/StateWord";
@@ -62,6 +63,7 @@ function Ended({ end, c, off, onOpen }: { end: EndItem; c: ShownChannel; off: bo
         {(end.status.cost_usd ?? 0) > 0 && <span>{amount(end.status.cost_usd ?? 0, end.status.cost_estimated)}</span>}
         <span className="grow" />
         {failed && <Button look="small" disabled={off} onClick={() => void retryRun(end.runId)}>Retry</Button>}
+        {(outcome ? outcome.files.length > 0 : run?.commands) && <Button look="small" onClick={() => reviewFromDesk(c.channel_id)}>Review</Button>}
         <Button look="small" onClick={onOpen}>Open</Button>
       </p>
     </>

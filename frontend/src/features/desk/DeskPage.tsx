@@ -7,7 +7,7 @@ import { deskKey, deskSight, framed, groups, needs, projectOf } from "../../mode
 import { connectionStore, frameStore, seenStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { focusPrompt, select, setDoNotDisturb, stopRun } from "../../session/actions";
-import { leaveDesk, readFor } from "../../session/desk";
+import { leaveDesk, readFor, reviewFromDesk } from "../../session/desk";
 import { review } from "../../session/gate";
 import { markSeen } from "../../session/seen";
 import { useChannels } from "../../session/useChannels";
@@ -19,6 +19,7 @@ import { StateWord } from "../../ui/StateWord";
 import { ChannelCard } from "./ChannelCard";
 import type { NeedHandle } from "./NeedCard";
 import { NeedCard } from "./NeedCard";
+import { RingsMenu } from "./RingsMenu";
 import "./desk.css";
 
 const FULL = 6; // with more that wait, all but the framed one are lines
@@ -66,6 +67,7 @@ export function DeskPage() {
 
   const need = queue.find((n) => n.id === at);
   const channel = need?.channel ?? (place >= 0 ? at : "");
+  const framedChannel = channels.find((c) => c.channel_id === channel && c.kind !== "demo");
   const open = (n: Need | undefined, id: string) => {
     if (n?.approval) return review(n.approval);
     select(id);
@@ -86,7 +88,7 @@ export function DeskPage() {
       number: (n: number) => !isDeaf() && !off && handles.current.get(at)?.number(n),
       give: () => !isDeaf() && !off && handles.current.get(at)?.give(),
       open: () => channel && open(need, channel), next: () => go(place + 1), previous: () => go(place - 1), first: () => go(0), last: () => go(cards.length - 1),
-      seen: () => !need && channel && markSeen(channel), stop: () => channel && !off && void stopRun(channel), back: leaveDesk,
+      review: () => channel && reviewFromDesk(channel), seen: () => !need && channel && markSeen(channel), stop: () => channel && !off && void stopRun(channel), back: leaveDesk,
     };
     if (k.act === "number") acts.number(k.n);
     else acts[k.act]();
@@ -99,6 +101,7 @@ export function DeskPage() {
           <FilterChip on={!known} onChoose={() => setProject("")}>All {channels.length}</FilterChip>
           {projects.map((p) => <FilterChip key={p.channel_id} on={known === p.channel_id} onChoose={() => setProject(p.channel_id)}>{visible(p.name)} {channels.filter((c) => of(c.channel_id) === p.channel_id).length}</FilterChip>)}
         </div>
+        {rings && framedChannel && <RingsMenu channel={framedChannel} off={off} />}
         {rings && (
           <Button look="small" aria-pressed={quiet} disabled={off} onClick={() => void setDoNotDisturb(!quiet)}>
             {quiet ? <BellOff size={13} aria-hidden /> : <Bell size={13} aria-hidden />} Do not disturb {quiet ? "on" : "off"}
@@ -130,6 +133,7 @@ export function DeskPage() {
         <span><Kbd>{keys(MOD, "Enter")}</Kbd> give the answer</span>
         <span><KeyOf of="desk.next" /> <KeyOf of="desk.previous" /> frame another</span>
         <span><Kbd>Enter</Kbd> open the channel</span>
+          <span><KeyOf of="desk.review" /> review</span>
         <span><KeyOf of="desk.seen" /> mark as seen</span>
         <span><Kbd>.</Kbd> stop</span>
         <span className="grow" />

@@ -13,7 +13,8 @@ import { insertWord } from "../../model/files";
 import { draftsStore } from "../../model/stores";
 import { focusPrompt } from "../../session/actions";
 import { draftOf, setDraft } from "../../session/drafts";
-import { Button, IconButton } from "../../ui/Button";
+import { openInEditor } from "../../session/openfile";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { CodeText } from "../../ui/CodeText";
 import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
@@ -35,8 +36,14 @@ export function FilePreview({ channelId, path, line, visit, shown, failure, onAg
   const [chosen, setChosen] = useState<Chosen | null>(null);
   useEffect(() => setChosen(line > 0 ? { from: line, to: line } : null), [line, visit]);
   const ask = () => toPrompt(channelId, placeWords(c?.path ?? path, chosen));
+  const edit = () => void openInEditor(channelId, { path: c?.path ?? path, line: chosen?.from ?? line });
+  const press = (e: KeyboardEvent) => {
+    if (pressed("files", e) !== "files.edit") return;
+    e.preventDefault();
+    edit();
+  };
   return (
-    <div className="files-preview" tabIndex={-1}>
+    <div className="files-preview" tabIndex={-1} onKeyDown={press}>
       <div className="files-preview-head">
         <span className="files-back"><IconButton name="Back to the list" small onClick={onBack}><ArrowLeft size={14} aria-hidden /></IconButton></span>
         <h2 className="mono ellipsis" title={c?.path ?? path}><SafeLine text={nameOf(path)} /></h2>
@@ -44,6 +51,7 @@ export function FilePreview({ channelId, path, line, visit, shown, failure, onAg
         {c && c.modified_ms > 0 && <span className="tnum files-fact" title={exact(c.modified_ms)}>{when(c.modified_ms)}</span>}
         {c?.read_only && <span className="files-fact"><Lock size={12} aria-hidden /> read-only inside</span>}
         <span className="grow" />
+        {c?.host_path && <Button look="small" onClick={edit}>Open in editor <KeyOf of="files.edit" /></Button>}
         <CopyButton text={() => c?.path ?? path}>Copy path</CopyButton>
         <Button look="small" onClick={ask}>{chosen ? `Ask about ${linesWords(chosen)}` : "Ask about this"}</Button>
       </div>

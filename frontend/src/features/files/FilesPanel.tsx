@@ -3,10 +3,12 @@ import type { FormEvent, KeyboardEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
+import { keepData } from "../../dock/layouts";
 import { arrive, leave } from "../../dock/visit";
+import type { PanelID } from "../../model/dock/layout";
 import { fileVisitStore } from "../../model/fileplace";
 import { above, rowsOf, rowWords } from "../../model/file-tree";
-import type { TreeRow } from "../../model/file-tree";
+import type { FilesKept, TreeRow } from "../../model/file-tree";
 import { Button, IconButton, Kbd, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
@@ -18,7 +20,7 @@ import { meaning } from "../../ui/keys";
 import "./files.css";
 
 /** The files of a channel as its container has them, and a look into the chosen one. */
-export function FilesPanel({ channelId }: { channelId: ChannelID }) {
+export function FilesPanel({ channelId, panelId, kept }: { channelId: ChannelID; panelId: PanelID; kept: FilesKept | null }) {
   const panel = useRef<HTMLElement>(null);
   const { folders, reading, read, again } = useFolders(channelId, panel);
   const [root, setRoot] = useState("");
@@ -26,15 +28,16 @@ export function FilesPanel({ channelId }: { channelId: ChannelID }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [filter, setFilter] = useState("");
   const [at, setAt] = useState("");
-  const [file, setFile] = useState("");
-  const [named, setNamed] = useState({ path: "", at: 0, visit: 0 }); // where a text has led to
-  const [front, setFront] = useState(false); // where there is room for one, the file is in front of the list
+  const [file, setFile] = useState(kept?.file ?? "");
+  const [named, setNamed] = useState({ path: kept?.file ?? "", at: kept?.line ?? 0, visit: 0 }); // where a text has led to
+  const [front, setFront] = useState(Boolean(kept)); // where there is room for one, the file is in front of the list
   const [times, setTimes] = useState(0);
   const find = useRef<HTMLInputElement>(null);
   const rows = useMemo(() => rowsOf(root, folders, open, filter), [root, folders, open, filter]);
   const place = rows.findIndex((r) => rowKey(r) === at);
   const typeAhead = useTypeAhead(rows.map(rowWords), place, root);
   const { shown, failure } = usePreview(channelId, file, times);
+  useEffect(() => keepData(channelId, panelId, file ? { file, line: named.path === file ? named.at : 0 } : null), [channelId, panelId, file, named]);
   const rootFailure = folders.get(root)?.failure ?? null;
 
   const goes = useRef(0); // of several, the last one counts, in whatever order they are answered

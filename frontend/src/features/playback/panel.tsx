@@ -13,8 +13,6 @@ export const playbackPanel: PanelKind<null> = {
   render: ({ channelId }) => <PlaybackPanel key={channelId} channelId={channelId} />,
   face: () => ({ ...quietFace, title: "Playback" }),
   icon: (_, size) => <Film size={size} aria-hidden />,
-  store: () => ({}),
-  load: () => null,
   key: () => PLAYBACK_PANEL,
   focus: ({ id }) => visit(id, ".playback-seek", ".playback"),
   opens: (channel) => {

@@ -1,8 +1,8 @@
-import { ArrowLeft, CheckCheck, ExternalLink } from "lucide-react";
+import { ArrowLeft, CheckCheck, ExternalLink, SquarePen } from "lucide-react";
 import type { ReviewFile } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
 import type { Comment } from "../../model/review";
-import { isGuarded, nameOf, wholeSentence } from "../../model/review";
+import { isGuarded, nameOf, sinceSentence, wholeSentence } from "../../model/review";
 import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeLine } from "../../ui/SafeText";
@@ -11,13 +11,13 @@ import { HunkView } from "./HunkView";
 import type { FileState } from "./useReview";
 
 type Props = {
-  f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; busy: boolean;
+  f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; since: string; busy: boolean;
   acts: HunkActs; writing: Writing; comments: readonly Comment[]; notes: CommentActs;
-  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onBack(): void; onAgain(): void;
+  onHunk(i: number): void; onAcceptFile(): void; onOpen(): void; onEdit(): void; onBack(): void; onWorktree(): void; onAgain(): void;
 };
 
 /** One file's changes. */
-export function ReviewFileView({ f, state, hunk, line, split, editable, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onBack, onAgain }: Props) {
+export function ReviewFileView({ f, state, hunk, line, split, editable, since, busy, acts, writing, comments, notes, onHunk, onAcceptFile, onOpen, onEdit, onBack, onWorktree, onAgain }: Props) {
   const { name, dir } = nameOf(f.path);
   const d = state?.diff;
   const hunks = d?.hunks ?? [];
@@ -32,6 +32,7 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, busy, ac
         {f.added >= 0 && <span className="tnum review-sum"><span className="plus">+{f.added}</span> {f.removed > 0 && <span className="minus">−{f.removed}</span>}</span>}
         <span className="grow" />
         {!guarded && f.kind !== "D" && <Button look="small quiet" onClick={onOpen}><ExternalLink size={13} aria-hidden /> Open <KeyOf of="review.open" /></Button>}
+        {!guarded && f.kind !== "D" && <IconButton name="Open in editor" action="review.edit" small onClick={onEdit}><SquarePen size={14} aria-hidden /></IconButton>}
         {editable && <Button look="small quiet" disabled={busy || f.unstaged === 0 || !d} onClick={onAcceptFile}><CheckCheck size={14} aria-hidden /> {guarded ? "I have seen it" : "Accept file"} <KeyOf of="review.accept-file" /></Button>}
       </div>
       <div className="review-hunks">
@@ -42,7 +43,8 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, busy, ac
             {words || "This file is no text."} {d.bytes >= 0 ? <>It has {byteSize(d.bytes)}{d.before >= 0 && d.before !== d.bytes ? `, and had ${byteSize(d.before)}` : ""}.</> : d.before >= 0 && <>It had {byteSize(d.before)}.</>}
           </p>
         )}
-        {d && hunks.length === 0 && !words && <p className="review-note">Nothing of it is changed any more.</p>}
+        {since && <p className="review-note">{sinceSentence(since)} {(since === "edited" || since === "other") && <button type="button" className="link" onClick={onWorktree}>Show the worktree</button>}</p>}
+        {d && hunks.length === 0 && !words && d.whole !== "binary" && <p className="review-note">Nothing of it is changed any more.</p>}
         {hunks.map((h, i) => (
           <HunkView key={h.id + String(h.staged)} hunk={h} path={f.path} here={i === hunk} line={line} split={split} editable={editable} whole={whole} busy={busy} guarded={guarded}
             acts={acts} writing={writing} comments={comments} notes={notes} onEnter={() => onHunk(i)} />

@@ -34,7 +34,7 @@ export function ReviewList({ files, at, comments, onChoose, onOpen }: Props) {
             {f.alarm && <span className="review-why"><ShieldAlert size={13} aria-hidden /> <b>{f.alarm.word}</b> <span className="review-because">{f.alarm.why}</span></span>}
             <span className="grow" />
             {n > 0 && <span className="review-notes tnum"><MessageSquareText size={13} aria-hidden /> {n}<span className="sr-only"> {n === 1 ? "comment" : "comments"}</span></span>}
-            {state !== "none" && <span className="review-words">{acceptedWords(f)}</span>}
+            {acceptedWords(f) && <span className={f.since ? "review-words review-since" : "review-words"}>{acceptedWords(f)}</span>}
             <Counts f={f} />
           </div>
         );

@@ -3,19 +3,23 @@ import type { KeyboardEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, ReviewFile, ReviewHunk } from "../../api/types";
+import { keepData } from "../../dock/layouts";
 import { arrive, leave } from "../../dock/visit";
+import type { PanelID } from "../../model/dock/layout";
 import { clock } from "../../model/clock";
 import { plural } from "../../model/format";
 import { lastRun } from "../../model/playback/store";
-import type { Comment, Shown } from "../../model/review";
-import { bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed, nameOf, openHunks, pathsOfRun, reviewStore, totalsOf } from "../../model/review";
-import { announce, frameStore, timelineOf, timelinesStore, toast } from "../../model/stores";
+import type { Comment, ReviewKept, Shown } from "../../model/review";
+import { bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed, nameOf, openHunks, reviewStore, runSentence, totalsOf } from "../../model/review";
+import { announce, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { newId } from "../../session/actions";
 import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show, typeComment, typedComment } from "../../session/review";
+import { openInEditor } from "../../session/openfile";
 import { session } from "../../session/session";
 import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { meaning, mod } from "../../ui/keys";
+import { SafeLine } from "../../ui/SafeText";
 import type { CommentActs, HunkActs, Writing } from "./acts";
 import { ReviewFileView } from "./ReviewFileView";
 import { CommentsBar, CommitBar, StateBar } from "./ReviewFoot";
@@ -28,11 +32,12 @@ import "./reviewlines.css";
 const UNIFIED_PX = 640; // below, two columns have no room
 
 /** What changed in a channel's folder, decided about hunk by hunk. */
-export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
+export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID; panelId: PanelID; kept: ReviewKept | null }) {
   const panel = useRef<HTMLElement>(null);
-  const asked = useStore(reviewStore, (all) => all[channelId]);
+  const asked = useStore(reviewStore, (all) => all[channelId]) ?? kept;
   const shown = asked?.shown ?? "worktree";
-  const [path, setPath] = useState("");
+  const chosen = asked?.run ?? "";
+  const [path, setPath] = useState(kept?.path ?? "");
   const [hunk, setHunk] = useState(0);
   const [line, setLine] = useState(-1); // within the hunk; -1 is the first that changed
   const [front, setFront] = useState(false);
@@ -40,15 +45,17 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [writing, setWriting] = useState<Writing>(null);
   const [message, setMessage] = useState("");
-  const { status, failure, reading, read, busy: work, act, file } = useReview(channelId, panel, shown, path);
+  const { status, failure, reading, read, busy: work, act, file } = useReview(channelId, panel, shown, chosen, path);
   const { reject, undo } = useRejected(channelId, act);
   const wide = useWidth(panel) >= UNIFIED_PX;
   useEffect(() => recallComments(channelId), [channelId]);
   const comments = useStore(commentsStore, (all) => commentsOf(all, channelId));
   const timeline = useStore(timelinesStore, (all) => timelineOf(all, channelId));
-  const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
-  const run = timeline.built.runs[asked?.run || lastRun(timeline.built)];
-  const files = useMemo(() => listed(status?.files ?? [], shown === "run" ? pathsOfRun(run, dir) : null), [status, shown, run, dir]);
+  const run = timeline.built.runs[chosen];
+  const last = lastRun(timeline.built);
+  const ofRun = shown === "run" || shown === "turn";
+  useEffect(() => keepData(channelId, panelId, { shown, run: chosen, path }), [channelId, panelId, shown, chosen, path]);
+  const files = useMemo(() => listed(status?.files ?? []), [status]);
   const totals = totalsOf(files);
   const busy = work !== "";
   const at = files.find((f) => f.path === path) ?? files[0];
@@ -56,6 +63,8 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
   const here = hunks[Math.min(hunk, hunks.length - 1)];
   const lineOf = (h: ReviewHunk) => (line < 0 ? firstChange(linesOf(h)) : line);
   const editable = Boolean(status?.editable);
+  const since = file?.diff?.since || at?.since || "";
+  const decides = editable && !since;
 
   const some = files.length > 0;
   useEffect(() => { // the panel had the keyboard while the list was read
@@ -111,7 +120,7 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
     if (whole || openHunks(d).length > 0) await review.stage(channelId, f.path, whole ? [] : openHunks(d), whole ? d.mark : "");
   };
   // Of the file in sight exactly what is shown is accepted.
-  const acceptFile = () => at && editable && file?.diff && act("Accepting", async () => {
+  const acceptFile = () => at && decides && file?.diff && act("Accepting", async () => {
     const d = file.diff;
     if (!d) return;
     const whole = isGuarded(at.path) || (d.whole && d.whole !== "binary");
@@ -138,6 +147,7 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
     setMessage("");
     toast(`Committed ${made.id}.`);
   });
+  const edit = () => at && !isGuarded(at.path) && at.kind !== "D" && void openInEditor(channelId, { path: at.path, line: here ? linesOf(here)[lineOf(here)]?.newNo || here.new : 0 });
   const notes: CommentActs = {
     begin: (id, i) => {
       setHunk(Math.max(0, hunks.findIndex((h) => h.id === id)));
@@ -175,11 +185,12 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
     if (typing) return e.key === "Escape" ? does(toList) : undefined;
     const key = meaning("review", e);
     const list = to.matches(".review-list, .review");
-    const free = here && editable && !busy;
+    const free = here && decides && !busy;
     const whole = Boolean(file?.diff?.whole && file.diff.whole !== "binary");
     const keys: Record<string, (() => unknown) | undefined> = {
       "review.undo": () => void undo(), "review.next": () => stepHunk(1), "review.previous": () => stepHunk(-1), "review.accept-file": () => void acceptFile(), "review.read": () => void read(),
       "review.open": () => at && !isGuarded(at.path) && openInFiles(channelId, at.path),
+      "review.edit": edit,
       "review.accept": () => free && (here.staged ? acts.takeBack(here) : !whole && acts.accept(here)), "review.reject": () => free && !here.staged && !whole && at && !isGuarded(at.path) && acts.reject(here),
       "review.comment": () => here && linesOf(here).length > 0 && notes.begin(here.id, lineOf(here)), Escape: () => (list ? leave(e.currentTarget as HTMLElement) : toList()),
       ...(list ? { ArrowDown: () => stepFile(1), ArrowUp: () => stepFile(-1), Home: () => choose(files[0]), End: () => choose(files.at(-1)), Enter: toHunks, " ": toHunks } : {}),
@@ -189,14 +200,15 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
   }
 
   const segment = (id: Shown, name: string) => (
-    <button type="button" role="radio" aria-checked={shown === id} className={shown === id ? "on" : ""} onClick={() => show(channelId, id, asked?.run ?? "")}>{name}</button>
+    <button type="button" role="radio" aria-checked={shown === id} className={shown === id ? "on" : ""} onClick={() => show(channelId, id, chosen)}>{name}</button>
   );
-  const none = status && (hasNoList(status.state) ? status.detail : files.length === 0 ? (shown === "run" ? "Nothing that the run’s tools changed is changed now." : "Nothing changed.") : "");
+  const none = status && (hasNoList(status.state) ? status.detail : files.length === 0 ? (ofRun ? "The run changed no files." : "Nothing changed.") : "");
   return (
     <section className={`review ${front ? "review-front" : ""}`} ref={panel} aria-label="Review" tabIndex={-1} onFocus={arrive} onKeyDown={onKeyDown} data-region="review" aria-busy={busy}>
       <header className="review-head">
         <div className="review-switch" role="radiogroup" aria-label="What is shown">
-          {run && run.files.length > 0 && segment("run", asked?.run ? `Run ${clock(run.startedAt || run.seenAt)}` : "Last run")}
+          {chosen && segment("run", run ? `Run ${clock(run.startedAt || run.seenAt)}` : "Run")}
+          {(shown === "turn" || (last && last !== chosen)) && segment("turn", "Last turn")}
           {segment("worktree", "Worktree")}
           {status?.base && segment("branch", `Since ${status.base}`)}
         </div>
@@ -213,16 +225,17 @@ export function ReviewPanel({ channelId }: { channelId: ChannelID }) {
         )}
         <IconButton name="Read again" action="review.read" small disabled={reading} onClick={() => void read()}><RotateCw size={14} className={reading ? "spin" : ""} aria-hidden /></IconButton>
       </header>
-      {failure && <div className="review-pad"><FailureCard failure={failure}><Button look="small" onClick={() => void read()}>Try again</Button></FailureCard></div>}
+      {failure && <div className="review-pad"><FailureCard failure={failure}><Button look="small" onClick={() => void read()}>Try again</Button>{ofRun && <Button look="small" onClick={() => show(channelId, "worktree")}>Show the worktree</Button>}</FailureCard></div>}
+      {!failure && status && runSentence(status) && <p className="review-note"><SafeLine text={runSentence(status)} /></p>}
       {!status && !failure && <div className="review-pad" role="status" aria-label="Reading what changed">{[60, 45, 70].map((w) => <div key={w} className="skeleton" style={{ width: `${w}%` }} />)}</div>}
       {status && !failure && <StateBar state={status.state} busy={busy} onProceed={(abort) => void act(abort ? "Aborting" : "Continuing", () => review.proceed(channelId, abort))} />}
-      {none && !failure && <div className="dock-empty"><p>{none}</p>{shown === "run" && <Button look="small" onClick={() => show(channelId, "worktree")}>Show the worktree</Button>}</div>}
+      {none && !failure && <div className="dock-empty"><p>{none}</p>{ofRun && <Button look="small" onClick={() => show(channelId, "worktree")}>Show the worktree</Button>}</div>}
       {!none && !failure && at && (
         <div className="review-body">
           <ReviewList files={files} at={at.path} comments={comments} onChoose={choose} onOpen={toHunks} />
-          <ReviewFileView key={at.path} f={at} state={file} hunk={Math.min(hunk, hunks.length - 1)} line={here ? lineOf(here) : 0} split={split && wide} editable={editable} busy={busy}
+          <ReviewFileView key={at.path} f={at} state={file} hunk={Math.min(hunk, hunks.length - 1)} line={here ? lineOf(here) : 0} split={split && wide} editable={decides} since={editable || since === "edited" ? since : ""} busy={busy}
             acts={acts} writing={writing} comments={comments.filter((c) => c.path === at.path)} notes={notes}
-            onHunk={(i) => { if (i !== hunk) { setHunk(i); setLine(-1); } }} onAcceptFile={() => void acceptFile()} onOpen={() => openInFiles(channelId, at.path)} onBack={toList} onAgain={() => void read()} />
+            onHunk={(i) => { if (i !== hunk) { setHunk(i); setLine(-1); } }} onAcceptFile={() => void acceptFile()} onOpen={() => openInFiles(channelId, at.path)} onEdit={edit} onBack={toList} onWorktree={() => show(channelId, "worktree", chosen)} onAgain={() => void read()} />
         </div>
       )}
       <CommentsBar comments={comments} onSend={sendAll} onRemove={notes.remove} />

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { toFailure } from "../../api/failure";
-import type { ChannelID, Failure, ReviewDiff, ReviewStatus } from "../../api/types";
+import type { ChannelID, Failure, ReviewDiff, ReviewStatus, RunID } from "../../api/types";
 import { panelsChanged } from "../../dock/panels";
 import { useNews } from "../../dock/useNews";
 import type { Shown } from "../../model/review";
@@ -25,7 +25,7 @@ async function tried(f: () => Promise<unknown>): Promise<boolean> {
 }
 
 /** What changed in a channel's folder, read again when an agent has done something, and the chosen file of it. */
-export function useReview(channelId: ChannelID, panel: RefObject<HTMLElement | null>, shown: Shown, path: string) {
+export function useReview(channelId: ChannelID, panel: RefObject<HTMLElement | null>, shown: Shown, run: RunID, path: string) {
   const [status, setStatus] = useState<ReviewStatus | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [file, setFile] = useState<FileState & { path: string }>({ path: "", diff: null, failure: null });
@@ -34,13 +34,13 @@ export function useReview(channelId: ChannelID, panel: RefObject<HTMLElement | n
   const [times, setTimes] = useState(0);
   const asked = useRef(0);
   const acting = useRef(false);
-  const { kind } = scopeOf(shown);
+  const { kind, from = "" } = scopeOf(shown, run);
 
   const read = useCallback(async () => {
     const n = ++asked.current;
     setReading(true);
     try {
-      const now = await session().api.review.status(channelId, { kind });
+      const now = await session().api.review.status(channelId, { kind, from });
       if (n !== asked.current) return;
       setStatus(now);
       setFailure(null);
@@ -54,23 +54,27 @@ export function useReview(channelId: ChannelID, panel: RefObject<HTMLElement | n
         setTimes((t) => t + 1); // the file is read with the list
       }
     }
-  }, [channelId, kind]);
+  }, [channelId, kind, from]);
 
-  useEffect(() => void read(), [read]);
+  useEffect(() => { // of another scope nothing stays in sight
+    setStatus(null);
+    setTimes(0);
+    void read();
+  }, [read]);
   const news = useCallback(() => void read(), [read]);
   useNews(channelId, panel, CHANGED, NEWS_MS, news);
 
   useEffect(() => {
     let over = false;
     if (!path || times === 0) return;
-    session().api.review.file(channelId, { kind }, path).then(
+    session().api.review.file(channelId, { kind, from: status?.run ?? from }, path).then(
       (diff) => !over && setFile({ path, diff, failure: null }),
       (err: unknown) => !over && setFile({ path, diff: null, failure: toFailure(err) }),
     );
     return () => {
       over = true;
     };
-  }, [channelId, kind, path, times]);
+  }, [channelId, kind, from, status?.run, path, times]);
 
   /** Does one thing at a time, and reads again. what is said while it takes. */
   const act = useCallback(async (what: string, f: (say: (words: string) => void) => Promise<unknown>): Promise<boolean> => {

@@ -14,8 +14,6 @@ export const rewindPanel: PanelKind<null> = {
   render: ({ channelId, panel }) => <RewindPanel key={channelId} channelId={channelId} panel={panel.id} />,
   face: () => ({ ...quietFace, title: "Back to here" }),
   icon: (_, size) => <History size={size} aria-hidden />,
-  store: () => ({}),
-  load: () => null,
   key: () => REWIND_PANEL,
   focus: ({ id }) => visit(id, ".rewind-list", ".rewind-body"),
   opens: (channel) => {

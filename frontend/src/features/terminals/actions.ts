@@ -6,12 +6,11 @@ import type { NewPanel, Panel, PanelID } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { batchListeners, toast, toastFailure, viewStore } from "../../model/stores";
 import type { TerminalData } from "../../model/terminals/panel";
+import { TERMINAL } from "../../model/terminals/panel";
 import type { TerminalKind } from "../../model/terminals/sessions";
 import { againOf, createOf, isIdle, removedSessions } from "../../model/terminals/sessions";
 import { session } from "../../session/session";
 import { handles, panesStore } from "./panes";
-
-export const TERMINAL = "terminal";
 
 type TerminalPanel = Panel<TerminalData>;
 

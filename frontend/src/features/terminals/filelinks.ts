@@ -1,4 +1,4 @@
-// Links to files that output names. Ctrl or Command with a click shows the file in Loop.
+// Links to files that output names. Ctrl or Command with a click shows the file in Loop; with Alt as well it opens in the person's editor.
 import type { IBufferCell, IBufferLine, ILink, Terminal } from "@xterm/xterm";
 import { cleanTitle } from "../../model/terminals/titles";
 import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
@@ -6,7 +6,7 @@ import { findFiles } from "../../model/terminals/filelinks";
 
 const MAX_ROWS = 20; // the most rows of one wrapped line
 
-export function addFileLinks(term: Terminal, mac: boolean, open: (f: FileRef) => void, hint: (h: LinkHint) => void) {
+export function addFileLinks(term: Terminal, mac: boolean, open: (f: FileRef, edit: boolean) => void, hint: (h: LinkHint) => void) {
   term.registerLinkProvider({
     provideLinks(row, done) {
       const { text, at } = wholeLine(term, row - 1);
@@ -20,7 +20,7 @@ export function addFileLinks(term: Terminal, mac: boolean, open: (f: FileRef) =>
           activate(e) {
             if (!(mac ? e.metaKey : e.ctrlKey)) return;
             hint(null);
-            open(f);
+            open(f, e.altKey);
           },
           hover: (e) => hint({ x: e.clientX, y: e.clientY, target: cleanTitle(`${f.path}:${f.line}`), allowed: true, file: true }),
           leave: () => hint(null),

@@ -1,35 +1,28 @@
-// Links in output. A hint shows the real target. Ctrl or Command with a click opens it, and
-// only if it is a web address, as for System.OpenURL. Loop itself shows files.
+// Links in output. A hint shows the real target. Ctrl or Command with a click follows it, as far as
+// Loop opens such targets; with Alt as well a file opens in the person's editor.
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
-import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
+import type { Target } from "../../session/linktargets";
+import { targetOf, targetWords } from "../../session/linktargets";
+import type { LinkHint } from "../../model/terminals/filelinks";
+import { cleanTitle } from "../../model/terminals/titles";
 import { addFileLinks } from "./filelinks";
 
+export type Follow = (t: Target, edit: boolean) => void;
 
-/** The address if it may be opened, else null. Its host is in ASCII, so that look-alikes show. */
-export function linkTarget(text: string): string | null {
-  try {
-    const u = new URL(text);
-    if ((u.protocol === "http:" || u.protocol === "https:") && u.host !== "") return u.href;
-  } catch {
-    // The text is no address.
-  }
-  return null;
-}
-
-export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h: LinkHint) => void): ILinkHandler {
+export function linkHandler(mac: boolean, follow: Follow, hint: (h: LinkHint) => void): ILinkHandler {
   const show = (e: MouseEvent, text: string) => {
-    const target = linkTarget(text);
-    hint({ x: e.clientX, y: e.clientY, target: target ?? text, allowed: target !== null });
+    const target = targetOf(text);
+    hint({ x: e.clientX, y: e.clientY, target: target ? cleanTitle(targetWords(target)) : text, allowed: target !== null, ...(target?.kind === "file" ? { file: true } : {}) });
   };
   return {
     allowNonHttpProtocols: true, // so that the hint shows their targets; a click on them is refused here
     activate(e, text) {
-      const target = linkTarget(text);
+      const target = targetOf(text);
       if (!target) return show(e, text);
       if (mac ? e.metaKey : e.ctrlKey) {
         hint(null);
-        open(target);
+        follow(target, e.altKey);
       }
     },
     hover: show,
@@ -37,8 +30,8 @@ export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h:
   };
 }
 
-export function addLinks(term: Terminal, mac: boolean, handler: ILinkHandler, openFile: (f: FileRef) => void, hint: (h: LinkHint) => void) {
-  addFileLinks(term, mac, openFile, hint);
+export function addLinks(term: Terminal, mac: boolean, handler: ILinkHandler, follow: Follow, hint: (h: LinkHint) => void) {
+  addFileLinks(term, mac, (file, edit) => follow({ kind: "file", file }, edit), hint);
   const range = { start: { x: 1, y: 1 }, end: { x: 1, y: 1 } };
   term.loadAddon(new WebLinksAddon((e, uri) => handler.activate(e, uri, range), {
     hover: (e, uri) => handler.hover?.(e, uri, range),

@@ -19,6 +19,7 @@ import type { KeptCommand } from "./commands";
 import { ShellMarks } from "./commands";
 import { guardParser, WholeCharacters } from "./guard";
 import { guardIme, imeEngine } from "./ime";
+import type { Target } from "../../session/linktargets";
 import { addLinks, linkHandler } from "./links";
 import type { TerminalSettings } from "./props";
 import { stopReports } from "./core";
@@ -39,7 +40,7 @@ export type PaneEvents = {
   onCopied(text: string, primary: boolean): void; // a program copied by OSC 52
   onSent(data: string | Uint8Array): void; // the person typed or pasted
   attended(): boolean; // whether the person looks at the pane
-  openURL(url: string): void;
+  follow(t: Target, edit: boolean): void;
 };
 
 export type PaneOptions = {
@@ -76,13 +77,13 @@ export class TerminalPane {
     this.now = startPane(o.visible);
     const tell = (e: PaneEvent) => this.tell(e);
     const onLink = (link: Pane["link"]) => tell({ type: "link", link: link && this.inside(link) });
-    const links = linkHandler(o.mac, ev.openURL, onLink);
+    const links = linkHandler(o.mac, ev.follow, onLink);
     const term = (this.term = new Terminal({ ...terminalOptions(settings), cols: COLS, rows: ROWS, linkHandler: links }));
     term.loadAddon(this.fitter);
     term.loadAddon(this.search);
     term.loadAddon(new Unicode11Addon());
     term.unicode.activeVersion = "11";
-    addLinks(term, o.mac, links, (file) => tell({ type: "file", file }), onLink);
+    addLinks(term, o.mac, links, ev.follow, onLink);
     const progress = new ProgressAddon();
     term.loadAddon(progress);
     progress.onChange((p) => tell({ type: "progress", progress: p }));

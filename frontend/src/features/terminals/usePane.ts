@@ -1,5 +1,6 @@
 // Ties one TerminalPane to React: the state shown around it, and the actions of keys and menus.
 import type { RefObject } from "react";
+import { followIn } from "./follow";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { KeyAction } from "../../model/terminals/keys";
 import type { PaneEvent } from "../../model/terminals/pane";
@@ -14,7 +15,6 @@ import { takeKeys, takePastes } from "./keyboard";
 import { TerminalPane } from "./pane";
 import type { TerminalViewProps } from "./props";
 import { DEFAULT_SETTINGS } from "./props";
-import { toastFailure } from "../../model/stores";
 import { isMac } from "../../ui/keys";
 
 const COPY_MS = 150; // the pause after the last change of the selection
@@ -130,7 +130,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
           else void copyText(text);
         },
         onSent: (data) => latest.current.props.onInput?.(data),
-        openURL: (url) => void session().api.system.openURL(url).catch(toastFailure),
+        follow: (t, edit) => void followIn(t, edit, p.client.state, latest.current.ui.dir || latest.current.props.info?.dir || "").then((file) => file && p.tell({ type: "file", file })),
       },
     });
     pane.current = p;

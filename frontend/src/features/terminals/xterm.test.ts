@@ -8,7 +8,6 @@ import { isFocusReport, isReport, swallowQueries } from "./answers";
 import { reportsFocus, reportsMouse, stopReports } from "./core";
 import { imeEngine } from "./ime";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
-import { linkTarget } from "./links";
 import { isChromium } from "./renderer";
 
 const require = createRequire(import.meta.url);
@@ -71,14 +70,6 @@ describe("recovery", () => {
     stopReports(t);
     expect(reportsMouse(t)).toBe(false);
   });
-});
-
-describe("links", () => {
-  it.each([
-    ["https://a.b/c", "https://a.b/c"], ["http://a.b", "http://a.b/"], ["https://xn--e1afmkfd/", "https://xn--e1afmkfd/"],
-    ["https://аррӏе.com/", "https://xn--80ak6aa92e.com/"],
-    ["mailto:a@b.c", null], ["javascript:alert(1)", null], ["file:///etc/passwd", null], ["data:text/html,x", null], ["vscode://x", null], ["http://", null], ["nothing", null],
-  ])("%s leads to %s", (text, want) => expect(linkTarget(text)).toBe(want));
 });
 
 describe("browsers", () => {

@@ -7,12 +7,9 @@ import remarkGfm from "remark-gfm";
 import { fileParts } from "../../model/fileplace";
 import { beginning, DRAWN_AT_MOST, DRAWN_AT_ONCE, latest, splitBlocks } from "../../model/blocks";
 import { byteSize } from "../../model/byteSize";
-import { parseRunLink } from "../../model/playback/runlink";
 import { prose, visible } from "../../model/text";
-import { openLink } from "../../session/actions";
-import { followRunLink } from "../../session/playback";
-import { parseRowLink } from "../../model/rowlink";
-import { followRowLink } from "../../session/rowlink";
+import { viewStore } from "../../model/stores";
+import { follow } from "../../session/links";
 import { hostBehind, webAddress } from "./address";
 import { CodeBlock } from "./CodeBlock";
 import { FileLink } from "./FileLink";
@@ -63,11 +60,7 @@ function Link({ href, children }: { href?: string; children?: ReactNode }) {
         title={url}
         onClick={(e) => {
           e.preventDefault();
-          const moment = parseRunLink(url);
-          const item = parseRowLink(url);
-          if (moment) followRunLink(moment);
-          else if (item) void followRowLink(item);
-          else openLink(url);
+          follow(viewStore.getState().selected, { kind: "web", url });
         }}
         onAuxClick={(e) => e.preventDefault()}
       >

@@ -20,7 +20,7 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { copyRowLink } from "../../session/rowlink";
 import { NOT_SHOWN, reveal } from "../../session/gate";
-import { openFile } from "../../session/openfile";
+import { openFile, openInEditor } from "../../session/openfile";
 import { leavingRows, leavingStore, withoutLeft } from "../../model/rewind";
 import { goBackTo } from "../../session/rewind";
 import { LeavesLine } from "./rows/RewoundRow";
@@ -177,7 +177,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
         if (file) void openFile(channelId, file);
         else toast("This item names no file.");
       },
-      "timeline.review": () => it.kind === "end" && openReview(channelId, t.built.runs[it.runId]?.files.length ? it.runId : ""),
+      "timeline.edit": () => {
+        const file = fileOf(it);
+        if (file) void openInEditor(channelId, file);
+        else toast("This item names no file.");
+      },
+      "timeline.review": () => it.kind === "end" && openReview(channelId, it.runId),
       "timeline.fork": () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       "timeline.copy": () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };

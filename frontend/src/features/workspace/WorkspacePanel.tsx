@@ -2,10 +2,12 @@ import { Bot, Folder, RotateCw, Search } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { ChannelID, CopyDifference } from "../../api/types";
+import { keepData } from "../../dock/layouts";
 import { arrive, leave } from "../../dock/visit";
+import type { PanelID } from "../../model/dock/layout";
 import { clock } from "../../model/clock";
 import { plural } from "../../model/format";
-import type { Row } from "../../model/workspace";
+import type { Row, WorkspaceKept } from "../../model/workspace";
 import { marksOf, rowsOf, tickedAtFirst, wayOf } from "../../model/workspace";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -18,13 +20,13 @@ import { meaning } from "../../ui/keys";
 import "./workspace.css";
 
 /** The copy in which a channel's agents work, beside the original. */
-export function WorkspacePanel({ channelId }: { channelId: ChannelID }) {
+export function WorkspacePanel({ channelId, panelId, kept }: { channelId: ChannelID; panelId: PanelID; kept: WorkspaceKept | null }) {
   const panel = useRef<HTMLElement>(null);
   const { c, failure, at: comparedAt, busy, compare, act, bring } = useComparison(channelId, panel);
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
   const [filter, setFilter] = useState("");
-  const [at, setAt] = useState("");
-  const [shown, setShown] = useState("");
+  const [at, setAt] = useState(kept?.path ?? "");
+  const [shown, setShown] = useState(kept?.path ?? "");
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null); // null: nothing was ticked by hand
   const find = useRef<HTMLInputElement>(null);
   const rows = useMemo(() => (c ? rowsOf(c, turned, filter) : []), [c, turned, filter]);
@@ -38,6 +40,7 @@ export function WorkspacePanel({ channelId }: { channelId: ChannelID }) {
   const row = rows[place];
   const file = all.find((d) => d.path === shown);
 
+  useEffect(() => keepData(channelId, panelId, shown ? { path: shown } : null), [channelId, panelId, shown]);
   useEffect(() => { // the panel had the keyboard while it was compared
     if (c && document.activeElement === panel.current) panel.current?.querySelector<HTMLElement>(".workspace-list")?.focus();
   }, [c]);

@@ -13,8 +13,8 @@ const MAX_PANELS = 100;
 export type Codec<Data = unknown> = {
   /** The part of the data to keep. null: the panel is not kept. */
   store?(data: Data): Record<string, unknown> | null;
-  /** The data from the kept part, which may be old or made up. null: it cannot be used. */
-  load?(kept: Record<string, unknown>): Data | null;
+  /** The data from the kept part, which may be old or made up. undefined: it cannot be used. A panel without data has null. */
+  load?(kept: Record<string, unknown>): Data | undefined;
   /** Names the content. Only one panel may show it: of two with the same name the first stays. */
   key?(data: Data): string;
 };
@@ -116,8 +116,8 @@ function readPanels(v: unknown, codecs: Codecs): Record<string, Panel> {
     if (kind === TIMELINE) Object.assign(out, startLayout().panels);
     if (typeof id !== "string" || !/^p\d{1,9}$/.test(id) || typeof kind !== "string") continue;
     const codec = codecs(kind);
-    const data = codec ? loaded(codec, p) : null;
-    if (!codec || data === null) continue;
+    const data = codec ? loaded(codec, p) : undefined;
+    if (!codec || data === undefined) continue;
     const name = codec.key?.(data);
     if (name && seen.has(`${kind} ${name}`)) continue;
     seen.add(`${kind} ${name}`);
@@ -129,9 +129,9 @@ function readPanels(v: unknown, codecs: Codecs): Record<string, Panel> {
 /** Reads one panel's data. A kind that throws loses its own panel, never the layout. */
 function loaded(codec: Codec, kept: Record<string, unknown>): unknown {
   try {
-    return codec.load?.(kept) ?? null;
+    return codec.load?.(kept);
   } catch {
-    return null;
+    return undefined;
   }
 }
 

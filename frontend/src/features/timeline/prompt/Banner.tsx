@@ -39,7 +39,7 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
     const [one = "one of them"] = trust.fields ?? [];
     const own = n === 1 && one === "image";
     return (
-      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={own ? "This project's own image is not approved." : "This project's settings are not approved."} more={`The last run went without ${own ? "it" : n === 1 ? one : `${n} of them`}.`}>
+      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={own ? "This project's own image is not approved." : "This project's settings are not approved."} more={`Runs go without ${own ? "it" : n === 1 ? one : `${n} of them`} until you approve them as they are.`}>
         <Button look="small" onClick={() => openDialog("settings", channelId)}>{own ? "Look at it" : "Look at them"}</Button>
       </Line>
     );

@@ -48,7 +48,7 @@ export function PlanCard({ q, answering }: { q: Question; answering: Answering }
           </>
         ) : (
           <>
-            <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Set aside</Button>
+            <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Decline</Button>
             <Button disabled={answering.busy} onClick={() => revise(true)}>Request changes</Button>
             <Button disabled={answering.busy} onClick={() => answering.give({ action: "approve" })}>Approve plan</Button>
           </>

@@ -80,7 +80,7 @@ function Ask({ q, answering }: { q: Question; answering: Answering }) {
       </div>
       <div className="question-foot">
         <span className="grow" />
-        <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Do not answer</Button>
+        <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Decline</Button>
         <Button disabled={!ready} onClick={send}>
           {answering.busy ? "Sending" : "Send answer"} <Kbd>{keys(MOD, "Enter")}</Kbd>
         </Button>

@@ -30,6 +30,7 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
   const gutter = <span className="gutter tnum" title={exact(item.at) + of}>{cost}</span>;
   const ended = s.state === "done" || s.state === "cancelled";
   const outcome = outcomeOf(run, s.state === "done");
+  const reviewed = outcome ? outcome.files.length > 0 : run?.commands; // a command may have changed any
   const numbers = (
     <>
       <Facts
@@ -49,7 +50,7 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
             <span className="end-word">{endWord(s)}</span>
             {outcome?.files.length === 0 && <span className="muted">{outcome.words}</span>}
             <span className="end-acts">
-              {outcome && outcome.files.length > 0 && <Review runId={item.runId} />}
+              {reviewed && <Review runId={item.runId} />}
               {!done && <Again runId={item.runId} word="Run again" />}
               <PlayBack runId={item.runId} />
             </span>
@@ -74,7 +75,7 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
           )}
           {buildable(failure.code) && <SandboxBuild kind={buildable(failure.code)} />}
           <Again runId={item.runId} word="Retry" />
-          {outcome && outcome.files.length > 0 && <Review runId={item.runId} />}
+          {reviewed && <Review runId={item.runId} />}
           <PlayBack runId={item.runId} />
         </FailureCard>
         {outcome && outcome.files.length > 0 && <Changed outcome={outcome} dir={dir} />}

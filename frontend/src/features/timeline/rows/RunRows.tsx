@@ -32,11 +32,11 @@ export function questionWords(it: QuestionItem): string {
   const q = it.question;
   if (q.kind === "exit_plan") {
     if (q.state === "open") return "Waits for your word on a plan";
-    if (q.state === "cancelled") return "Plan set aside";
+    if (q.state === "cancelled") return "Plan declined";
     return q.answer?.action === "revise" ? `Changes to the plan asked for: ${q.answer.text ?? ""}` : "Plan approved";
   }
   if (q.state === "open") return `Waits for your answer: ${q.questions?.[0]?.question ?? ""}`;
-  if (q.state === "cancelled") return "Question not answered";
+  if (q.state === "cancelled") return "Question declined";
   return [...(q.questions ?? []).map((x, i) => `${x.question} ${answered(i, q.answer)}`), q.answer?.text ?? ""].filter(Boolean).join("\n");
 }
 
