@@ -117,7 +117,7 @@ func TestEarlierProjectImages(t *testing.T) {
 		c.Line("RUN false: its own words")
 		return bad
 	}
-	f := wantCode(t, r.s.EnsureProject(t.Context(), next), core.CodeImageBuild)
+	f := wantCode(t, r.s.EnsureProject(t.Context(), next), core.CodeToolchainBuild)
 	if !strings.Contains(f.Cause, "project's own image") || !strings.Contains(f.Detail, "its own words") {
 		t.Errorf("%+v", f)
 	}

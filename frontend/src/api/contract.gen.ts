@@ -231,6 +231,13 @@ export type BrowserText = {
   contrast?: number; // with what is behind it, as WCAG has it; 0 where a picture is
 };
 
+export type BuildOutput = {
+  ref: string;
+  name: string; // of the image, in sentences
+  began_at: number; // ms since the epoch; 0: nothing was built
+  text: string; // bounded
+};
+
 export type ChainBreak = {
   day: string;
   entry: number;
@@ -1100,6 +1107,13 @@ export type OverriddenSetting = {
   line?: number;
 };
 
+export type ProjectToolchain = SettingsPending & {
+  kind: string; // ToolchainImage, ToolchainSetup or ToolchainDevcontainer
+  state: string; // ToolchainUndecided, ToolchainApproved or ToolchainDeclined
+  text: string; // all of it
+  notes: string[] | null; // what of it Loop leaves out, in sentences
+};
+
 export type PromptRequest = {
   client_id: string;
   channel_id: string;
@@ -1423,6 +1437,7 @@ export type SettingsView = {
   problems: SettingsProblem[] | null;
   pending: SettingsPending[] | null;
   approved: string[] | null; // paths of project files that are trusted as they are
+  toolchains: ProjectToolchain[] | null;
 };
 
 export type SetupAsk = {
@@ -1477,7 +1492,7 @@ export type SpawnID = string;
 export type Status = Usage & {
   status: string;
   state: RunState;
-  step?: string; // image, container, link, agent
+  step?: string; // StepToolchain, image, container, link, agent
   error?: string;
   failure?: Failure;
   result?: string;
@@ -1817,6 +1832,7 @@ export const bound = (call: Call) => ({
   settings: {
     approve: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Approve", channelID, path, sha256),
     claudeSetup: () => call<ClaudeSetupView>("Settings", "ClaudeSetup"),
+    decline: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Decline", channelID, path, sha256),
     get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
     history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
     raw: (scope: string, channelID: string) => call<RawSettings>("Settings", "Raw", scope, channelID),
@@ -1830,6 +1846,7 @@ export const bound = (call: Call) => ({
     adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
     answered: () => call<null>("System", "Answered"),
     buildImage: () => call<null>("System", "BuildImage"),
+    buildOutput: () => call<BuildOutput>("System", "BuildOutput"),
     buildSandboxImage: (w: SandboxImage) => call<null>("System", "BuildSandboxImage", w),
     cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
     clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),
