@@ -84,7 +84,7 @@ test("toolchain: a build that failed has its output, another try, and a way with
   equal(last(mock, "Settings.Decline"), [id, path, "ab12"], "declined");
 });
 
-test("toolchain: a project without any says how to bring one", { scenario: "quiet" }, async (page, mock) => {
+test("toolchain: a project without any says how to bring one", { scenario: "quiet" }, async (page) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   await page.setViewportSize({ width: 320, height: 700 });
   await page.keyboard.press("Control+k");
