@@ -4,6 +4,7 @@
 package agentimage
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -48,13 +49,34 @@ type Recipe struct {
 
 	files map[string]string // of the build context: where they are embedded
 	given map[string][]byte // the build context of a project's own image
+	over  bool              // it begins with an image of somebody else
 }
 
-// Project is an image that a project has a Dockerfile of its own for. The files stay the
-// caller's; nobody changes them.
-func Project(ref string, files map[string][]byte) Recipe {
-	return Recipe{Name: "project's own image", Ref: ref, Part: "project", given: files}
+// Project is an image that a project has files of its own for. The files stay the caller's;
+// nobody changes them.
+func Project(name, ref string, files map[string][]byte) Recipe {
+	return Recipe{Name: name, Ref: ref, Part: "project", given: files}
 }
+
+// NotDebian is printed, in whatever case, by a build of Over on an image without apt-get.
+const NotDebian = "has no apt-get"
+
+// Over is what agents need on top of an image that somebody else made. It is an image to build
+// further upon.
+func Over(name, ref string) Recipe {
+	r := Agent
+	r.Name, r.Ref, r.over = name, ref, true
+	return r
+}
+
+// OverWithout are the parts of the agent image that Over leaves to the image beneath.
+var OverWithout = []string{"compiler", "make", "python", "vim", "nano", "tmux", "htop", "node", "npm", "pnpm"}
+
+const fromBase = "FROM ${BASE} AS base\n"
+
+// overBase begins as root, whoever the image is for.
+const overBase = fromBase + "USER 0:0\nWORKDIR /\n" +
+	"RUN command -v apt-get >/dev/null || { echo 'This image " + NotDebian + ".' >&2; exit 1; }\n"
 
 // Projects says that the recipe is of Project.
 func (r Recipe) Projects() bool { return r.given != nil }
@@ -101,6 +123,9 @@ func (r Recipe) Files() map[string][]byte {
 			panic("embedded file is missing: " + at) // the compiler put it there
 		}
 		out[name] = b
+	}
+	if r.over {
+		out[Dockerfile] = bytes.Replace(out[Dockerfile], []byte(fromBase), []byte(overBase), 1)
 	}
 	return out
 }

@@ -155,7 +155,8 @@ func (f fakeImage) SandboxStatus(_ context.Context, kind string) core.ImageStatu
 func (f fakeImage) BuildSandbox(_ context.Context, w core.SandboxImage) error {
 	return f.ask("build " + w.Kind)
 }
-func (f fakeImage) Cancel() { _ = f.ask("cancel build") }
+func (f fakeImage) Output() core.BuildOutput { return core.BuildOutput{Text: "all of it"} }
+func (f fakeImage) Cancel()                  { _ = f.ask("cancel build") }
 
 func (f fakeContainers) List() []core.Container {
 	_ = f.ask("containers")

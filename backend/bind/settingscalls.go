@@ -56,6 +56,7 @@ type SettingsService interface {
 	Check(ctx context.Context, scope string, ch core.ChannelID, text string) ([]core.SettingsProblem, error)
 	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
 	Approve(ctx context.Context, ch core.ChannelID, path, sum string) error
+	Decline(ctx context.Context, ch core.ChannelID, path, sum string) error
 	Revoke(ctx context.Context, ch core.ChannelID, path string) error
 	Restore(ctx context.Context, id string) (core.ChannelID, error) // a channel of the file; empty for the global one
 }
@@ -71,6 +72,9 @@ type SettingsView struct {
 	Problems     []core.SettingsProblem `json:"problems"`
 	Pending      []core.SettingsPending `json:"pending"`
 	Approved     []string               `json:"approved"` // paths of project files that are trusted as they are
+	// Toolchains are what the project's own image is made of. A worktree may have its own beside
+	// its project's.
+	Toolchains []core.ProjectToolchain `json:"toolchains"`
 }
 
 // SettingsGroup is a part of the settings as a person looks for it.
@@ -156,6 +160,7 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 	}
 	v.Groups = orEmpty(v.Groups)
 	v.Fields, v.Problems, v.Pending, v.Approved = orEmpty(v.Fields), orEmpty(v.Problems), orEmpty(v.Pending), orEmpty(v.Approved)
+	v.Toolchains = orEmpty(v.Toolchains)
 	for i := range v.Fields {
 		v.Fields[i].Layers = orEmpty(v.Fields[i].Layers)
 	}
@@ -203,7 +208,13 @@ func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error)
 	return s.after(s.Service.Approve(s.Ctx, core.ChannelID(channelID), path, sha256), channelID)
 }
 
-// Revoke takes the approval of a project's file back.
+// Decline has runs go without the image that a project's file makes, as it was shown. path and
+// sha256 are those of a pending file; one that has changed since is a conflict.
+func (s *Settings) Decline(channelID, path, sha256 string) (SettingsView, error) {
+	return s.after(s.Service.Decline(s.Ctx, core.ChannelID(channelID), path, sha256), channelID)
+}
+
+// Revoke takes the approval of a project's file back, or the word to go without it.
 func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
 	return s.after(s.Service.Revoke(s.Ctx, core.ChannelID(channelID), path), channelID)
 }

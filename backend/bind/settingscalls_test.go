@@ -54,6 +54,10 @@ func (f *fakeSettings) Approve(_ context.Context, ch core.ChannelID, path, sum s
 	return f.ask("approve", string(ch), path, sum)
 }
 
+func (f *fakeSettings) Decline(_ context.Context, ch core.ChannelID, path, sum string) error {
+	return f.ask("decline", string(ch), path, sum)
+}
+
 func (f *fakeSettings) Revoke(_ context.Context, ch core.ChannelID, path string) error {
 	return f.ask("revoke", string(ch), path)
 }
@@ -105,6 +109,7 @@ func TestSettingsCalls(t *testing.T) {
 		{"unset|global||theme view|", func() (any, error) { return s.Unset("global", "", "theme") }},
 		{"setraw|global||{}|ab view|", func() (any, error) { return s.SetRaw("global", "", "{}", "ab") }},
 		{"approve|c1|/p|ab view|c1", func() (any, error) { return s.Approve("c1", "/p", "ab") }},
+		{"decline|c1|/p|ab view|c1", func() (any, error) { return s.Decline("c1", "/p", "ab") }},
 		{"revoke|c1|/p view|c1", func() (any, error) { return s.Revoke("c1", "/p") }},
 		{"restore|x-1 view|c9", func() (any, error) { return s.Restore("x-1") }},
 		{"raw|worktree|c1", func() (any, error) { return s.Raw("worktree", "c1") }},

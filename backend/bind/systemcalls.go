@@ -134,6 +134,9 @@ func (s *System) SandboxImageStatus(kind string) core.ImageStatus {
 // BuildSandboxImage builds one of OpenClaw's images and returns when it is done.
 func (s *System) BuildSandboxImage(w core.SandboxImage) error { return s.Image.BuildSandbox(s.Ctx, w) }
 
+// BuildOutput is what the build of an image said that began last since Loop was started.
+func (s *System) BuildOutput() core.BuildOutput { return s.Image.Output() }
+
 // CancelImageBuild stops builds under way.
 func (s *System) CancelImageBuild() error { s.Image.Cancel(); s.Browsers.Cancel(); return nil }
 

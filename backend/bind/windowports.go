@@ -69,6 +69,7 @@ type AgentImages interface {
 	ImageService
 	SandboxStatus(ctx context.Context, kind string) core.ImageStatus
 	BuildSandbox(ctx context.Context, w core.SandboxImage) error
+	Output() core.BuildOutput
 }
 
 // ContainerService lists the containers of this Loop folder.

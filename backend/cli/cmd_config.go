@@ -290,12 +290,14 @@ var wholeSum = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 
 func (a *app) configTrust() *cobra.Command {
 	f := configFlags{channelOnly: true}
-	var sum, revoke string
+	var sum, decline, revoke string
 	cmd := a.settingsJob(&cobra.Command{
 		Use: "trust", Short: "Show what a project's settings file, or its own image, waits to do, and approve it", Args: none,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("approve") && !wholeSum.MatchString(sum) {
-				return usagef("--approve needs the whole SHA-256, 64 digits, as “loop config trust” shows it")
+			for name, of := range map[string]string{"approve": sum, "decline": decline} {
+				if cmd.Flags().Changed(name) && !wholeSum.MatchString(of) {
+					return usagef("--%s needs the whole SHA-256, 64 digits, as “loop config trust” shows it", name)
+				}
 			}
 			return nil
 		},
@@ -308,7 +310,9 @@ func (a *app) configTrust() *cobra.Command {
 		case err != nil:
 			return err
 		case sum != "":
-			return j.approve(v, sum)
+			return j.decide(v, "Settings.Approve", sum)
+		case decline != "":
+			return j.decide(v, "Settings.Decline", decline)
 		case j.asJSON:
 			return j.printValue(v.Pending)
 		}
@@ -316,15 +320,20 @@ func (a *app) configTrust() *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&sum, "approve", "", "approve the file with this SHA-256, as it was shown")
-	cmd.Flags().StringVar(&revoke, "revoke", "", "take the approval of this file back")
-	cmd.MarkFlagsMutuallyExclusive("approve", "revoke")
+	cmd.Flags().StringVar(&decline, "decline", "", "work without the image that the file with this SHA-256 would make")
+	cmd.Flags().StringVar(&revoke, "revoke", "", "take the decision on this file back")
+	cmd.MarkFlagsMutuallyExclusive("approve", "decline", "revoke")
 	return cmd
 }
 
-func (j *job) approve(v bind.SettingsView, sum string) error {
-	for _, p := range v.Pending {
+func (j *job) decide(v bind.SettingsView, method, sum string) error {
+	known := slices.Clone(v.Pending)
+	for _, t := range v.Toolchains {
+		known = append(known, t.SettingsPending)
+	}
+	for _, p := range known {
 		if strings.EqualFold(p.SHA256, sum) {
-			return j.changed("Settings.Approve", j.channel, p.Path, p.SHA256)
+			return j.changed(method, j.channel, p.Path, p.SHA256)
 		}
 	}
 	return core.Fail(core.CodeConflict, nil, "No file with that SHA-256 waits for approval.",
@@ -338,13 +347,19 @@ func (a *app) showPending(v bind.SettingsView) {
 	for _, p := range v.Approved {
 		a.out.line("%s is approved as it is.", p)
 	}
+	for _, t := range v.Toolchains {
+		if t.State == core.ToolchainDeclined {
+			a.out.line("You chose to work without %s. To build with it: loop config trust --approve %s", t.Path, t.SHA256)
+		}
+	}
 	if len(v.Pending) == 0 {
 		a.out.line("Nothing waits for approval.")
 	}
 	for _, p := range v.Pending {
 		a.out.styledLine(bold, "%s", p.Path)
-		if slices.Equal(p.Fields, []string{"image"}) {
-			a.out.line("An image of the project's own waits. Its build gets all that is shown, and runs as root outside of the gate.")
+		i := slices.IndexFunc(v.Toolchains, func(t core.ProjectToolchain) bool { return t.Path == p.Path })
+		if i >= 0 {
+			a.showToolchain(v.Toolchains[i])
 		} else {
 			a.out.line("These fields wait, because they allow more than a project may by itself: %s.", strings.Join(p.Fields, ", "))
 		}
@@ -352,6 +367,9 @@ func (a *app) showPending(v bind.SettingsView) {
 			a.out.styledLine(diffStyles[l[:min(len(l), 1)]], "%s", l)
 		}
 		a.out.line("To approve it as shown: loop config trust --approve %s", p.SHA256)
+		if i >= 0 {
+			a.out.line("To work without it: loop config trust --decline %s", p.SHA256)
+		}
 	}
 }
 

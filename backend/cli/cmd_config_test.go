@@ -36,7 +36,7 @@ func settingsAnswer() bind.SettingsView {
 func settingsRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
-	for _, m := range []string{"Get", "Set", "Unset", "Approve", "Revoke", "Restore"} {
+	for _, m := range []string{"Get", "Set", "Unset", "Approve", "Decline", "Revoke", "Restore"} {
 		r.fake.answers["Settings."+m] = settingsAnswer()
 	}
 	r.fake.channels = []map[string]any{{"channel_id": "ch1", "name": "demo", "dir": r.dir, "kind": "project"}}

@@ -40,6 +40,8 @@ type follower struct {
 	lastID    int64          // the greatest of them
 	ended     bool
 	cancelled chan error // answer of Runs.Cancel; nil until the person wants the run to end
+	undecided bool       // it waits for a decision on the project's own image
+	refusal   error      // why this command did not wait for that
 }
 
 // follow returns nil when the run is done, an exitError when it ended in
@@ -66,6 +68,12 @@ func (f *follower) follow(ctx context.Context, req bind.PromptRequest) error {
 func (f *follower) toEnd(ctx, life context.Context) error {
 	if err := f.watch(ctx, life); err != nil {
 		return err
+	}
+	if f.refusal != nil {
+		f.run.Outcome.Failure = core.AsFailure(f.refusal)
+		f.sink.result(f.run)
+		f.app.err.failure(core.AsFailure(f.refusal))
+		return exitError(exitFailed)
 	}
 	f.sink.result(f.run)
 	switch f.run.State {
@@ -202,6 +210,10 @@ func (f *follower) look(life context.Context, batch []core.Event) error {
 	waits := func(e core.Event) bool {
 		return e.ChannelID == f.run.ChannelID && slices.Contains(changesWaits, e.Type)
 	}
+	if f.undecided && f.cancelled == nil {
+		f.undecided = false
+		f.askToolchain(life)
+	}
 	if f.run.State == core.RunQueued && slices.ContainsFunc(batch, waits) {
 		f.lookWhy(life)
 	}
@@ -329,6 +341,7 @@ func (f *follower) take(e core.Event) bool {
 // no call returns a single run.
 func (f *follower) learn(s core.Status, e core.Event) {
 	at := time.UnixMilli(e.Timestamp)
+	f.undecided = s.Step == core.StepToolchain && !s.State.Terminal()
 	f.run.State = s.State
 	if s.State == core.RunRunning && f.run.StartedAt.IsZero() {
 		f.run.StartedAt = at

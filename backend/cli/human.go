@@ -249,6 +249,7 @@ func (h *human) held(a core.Approval) {
 }
 
 var steps = map[string]string{
+	"toolchain": "Waiting for a decision on the project's own image",
 	"image":     "Getting the agent image ready",
 	"container": "Starting the container",
 	"link":      "Connecting to the container",
@@ -269,7 +270,7 @@ func (h *human) image(s core.ImageStatus) {
 	}
 	h.build = s.Step
 	what := "the agent image"
-	if strings.HasPrefix(s.Ref, "loop-project-") {
+	if strings.HasPrefix(s.Ref, core.ProjectImagePrefix) {
 		what = "the project's own image"
 	}
 	h.err.styledLine(dim, "Building %s (%d %%): %s", what, int(s.Progress*100), oneLine(s.Step, maxLine))

@@ -11,7 +11,7 @@ func TestWhenAFieldApplies(t *testing.T) {
 		"claude_effort": live, "claude_batch_disallowed_tools": live,
 		"claude_retry.max_attempts": live, "claude_retry.backoff_base_sec": live, "claude_retry.backoff_max_sec": live,
 		"claude_retry.session_limit_auto_continue": live,
-		"container_image":                          live, "container_image_autobuild": live, "container_image_bare": live, "container_timeout_sec": live, "container_memory_mb": live,
+		"container_image":                          live, "container_image_autobuild": live, "container_image_bare": live, "toolchains": live, "container_timeout_sec": live, "container_memory_mb": live,
 		"container_cpus": live, "container_pids": live, "container_keep_alive_sec": live, "container_network": live, "container_scope": live, "workspace_layout": live, "claude_setup": live, "claude_setup_allow": live, "workspace_access": live, "agents.defaults.sandbox.layout": live,
 		"agents.list": live, "agents.defaults.sandbox.mode": live, "agents.defaults.sandbox.scope": live, "agents.defaults.sandbox.workspaceAccess": live,
 		"agents.defaults.sandbox.prune.idleHours": live, "agents.defaults.sandbox.prune.maxAgeDays": live,

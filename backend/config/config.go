@@ -32,6 +32,7 @@ type Config struct {
 
 	ContainerImage          string `json:"container_image" default:"\"loop-agent:latest\"" project:"trust" check:"filled"`
 	ContainerImageAutobuild bool   `json:"container_image_autobuild" default:"true" project:"never"`
+	Toolchains              string `json:"toolchains" default:"\"all\"" oneof:"all,loop,off" project:"never"`
 	ContainerImageBare      bool   `json:"container_image_bare" project:"never"`
 	ContainerTimeoutSec     int    `json:"container_timeout_sec" default:"3600" min:"1" max:"604800" unit:"seconds" project:"tighten"`
 	// With 1024 MiB agents ran out of memory in practice. The pids, which are threads

@@ -14,6 +14,8 @@ var docs = map[string]string{
 	"claude_retry":                  "What is tried again inside one run.",
 	"container_image":               "Image of agent containers.",
 	"container_image_autobuild":     "Build the image when it is missing or older than this Loop, and pull another that is missing.",
+	"toolchains": "What of a project may make an image of its own, after you approved it: all; loop, which is what is in its .loop folder " +
+		"and no devcontainer; or off.",
 	"container_image_bare": "Where openclaw-sandbox:bookworm-slim is missing, make one that is Debian with Claude Code alone. It is " +
 		"degraded: git, python3 and other tools are missing.",
 	"container_timeout_sec": "Longest time a run may take.",

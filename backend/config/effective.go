@@ -57,6 +57,11 @@ type Effective struct {
 	// Child is the project's own image, which agents have in the place of ContainerImage; nil
 	// without one that is approved. Its name is not set.
 	Child *core.ProjectImage
+	// Toolchains are the sources of such an image that were found; those of which the person
+	// has not said whether they count are among Pending, too. Undecided is the path of the one
+	// that the person has to decide on before it is known what Child is; empty if there is none.
+	Toolchains []core.ProjectToolchain
+	Undecided  string
 	// overrode has, by setting, what the value that counts took the place of.
 	overrode map[string]*core.OverriddenSetting
 	// Err says that a file cannot be used. Nothing may be run then: it may have
@@ -64,10 +69,17 @@ type Effective struct {
 	Err error
 }
 
-// Waiting says, in sentences, what of the project's settings is left out of a run.
-func (e Effective) Waiting() []string {
+// Waiting says, in sentences, what of the project's settings is left out of a run. One on this
+// computer itself has no image.
+func (e Effective) Waiting(onHost bool) []string {
 	notices := slices.Concat(e.Notices, e.AgentNotices())
+	if onHost && e.Toolchains != nil {
+		notices = append(notices, e.Toolchains[0].Path+" does not count here: a run on this computer itself has this computer's programs.")
+	}
 	for _, p := range e.Pending {
+		if onHost && p.Toolchain() != "" {
+			continue
+		}
 		notices = append(notices, fmt.Sprintf(
 			"%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.",
 			p.Path, strings.Join(p.Fields, ", ")))
@@ -103,7 +115,7 @@ func ForChannel(global Snapshot, trust *Trust, chosen core.ChannelChoices, dir, 
 		e.project(trust, dir, "", dir, core.LayerProject)
 	}
 	e.chosen(chosen)
-	e.image(trust, dir, parentDir)
+	e.toolchain(trust, dir, parentDir)
 	e.ownContainer(chosen)
 	return e
 }

@@ -11,11 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"loop/backend/atomicfile"
-	"loop/backend/core"
 )
 
 // ImageFolder is the folder in a project's ProjectFolder that its own image is built from.
@@ -160,85 +158,4 @@ func imageText(files map[string][]byte) []byte {
 		fmt.Fprintf(&b, "=== %q: %d bytes\n%s\n", name, len(data), data)
 	}
 	return b.Bytes()
-}
-
-// image finds the project's own image that counts for a channel: that of its worktree, if it
-// is approved, else that of its project. One that waits is named among Pending. One that
-// cannot be used is a problem, and an error once it was approved.
-func (e *Effective) image(trust *Trust, dir, parent string) {
-	if dir == "" {
-		return
-	}
-	if parent == "" || parent == dir {
-		e.imageOf(trust, ProjectFile(dir), core.LayerProject)
-		return
-	}
-	e.imageOf(trust, ProjectFile(parent), core.LayerProject)
-	e.imageOf(trust, WorktreeFile(dir, parent), core.LayerWorktree)
-}
-
-func (e *Effective) imageOf(trust *Trust, f File, layer string) {
-	f = f.Image()
-	files, err := readImageFolder(f.dir, f.parent)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return
-	}
-	if err != nil {
-		e.imageProblem(f, imageReason(err))
-		return
-	}
-	text := imageText(files)
-	p := &core.ProjectImage{Dir: f.dir, Path: f.Path, Layer: layer, Sum: sumOf(text), Files: files}
-	// A worktree has the project's files: what was approved there is not asked for again.
-	approved := trust.approved(f.key(), p.Sum) || f.parent != "" && trust.approved(ProjectFile(f.parent).Image().key(), p.Sum)
-	p.Base, err = imageBase(files[dockerfile], e.Config.ContainerImage, Defaults().ContainerImage)
-	switch {
-	case err != nil && approved && e.Err == nil:
-		e.Err = core.Fail(core.CodeConfig, err, "The project's Dockerfile cannot be used: "+err.Error(),
-			"Correct "+f.Path+" and approve it again, or take its approval back.")
-	case err != nil:
-		e.imageProblem(f, err.Error())
-	case !approved && slices.ContainsFunc(e.Pending, func(w core.SettingsPending) bool { return w.SHA256 == p.Sum }):
-		return // the project's approval will be the worktree's
-	case !approved:
-		e.Pending = append(e.Pending, core.SettingsPending{
-			Path: f.Path, SHA256: p.Sum, Diff: trust.imageDiff(f.key(), string(text)), Fields: []string{"image"},
-		})
-	default:
-		if e.Child != nil && e.Child.Sum == p.Sum {
-			return // the worktree has what the project has, and so has its image
-		}
-		e.Child = p
-		if trust.approved(f.key(), p.Sum) {
-			e.Approved = append(e.Approved, f.Path)
-		}
-	}
-}
-
-// imageProblem tells of a folder that nobody can approve.
-func (e *Effective) imageProblem(f File, why string) {
-	e.Problems = append(e.Problems, core.SettingsProblem{
-		Path: f.Path, Message: "The project's own image cannot be used. " + why,
-		Remedy: "Correct it. Until then runs have the image that the settings name.", Warning: true,
-	})
-	e.Notices = append(e.Notices, f.Path+" cannot be used, so this run goes without the project's own image. "+why)
-}
-
-func imageReason(err error) string {
-	if known, ok := errors.AsType[imageError](err); ok {
-		return known.Error()
-	}
-	switch {
-	case errors.Is(err, errLink), errors.Is(err, errTreeLink):
-		return "A folder on the way to it is a link, and links are not followed."
-	case errors.Is(err, errSwapped):
-		return "It changed while it was read."
-	}
-	return "It cannot be read: " + err.Error() + "."
-}
-
-// imageDiff shows the folder against what was approved last.
-func (t *Trust) imageDiff(key, text string) string {
-	e, _ := t.get(key)
-	return Diff(visible(e.Text), visible(text))
 }

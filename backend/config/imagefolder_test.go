@@ -47,10 +47,10 @@ func TestImageWaits(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, p.Diff)
 		}
 	}
-	if w := strings.Join(e.Waiting(), "\n"); !strings.Contains(w, "goes without its image") || !strings.Contains(w, "loop config trust") {
+	if w := strings.Join(e.Waiting(false), "\n"); !strings.Contains(w, "goes without its image") || !strings.Contains(w, "loop config trust") {
 		t.Errorf("notice %q", w)
 	}
-	file := ProjectFile(dir).Image()
+	file := ProjectFile(dir).Toolchains()[0]
 	if err := trust.Approve(file, strings.Repeat("0", 64)); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("another sum: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestImageOfWorktree(t *testing.T) {
 	if len(e.Pending) != 1 || e.Pending[0].Path != ImagePath(dir) {
 		t.Fatalf("one text is asked for once: %+v", e.Pending)
 	}
-	if err := trust.Approve(ProjectFile(dir).Image(), e.Pending[0].SHA256); err != nil {
+	if err := trust.Approve(ProjectFile(dir).Toolchains()[0], e.Pending[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	if e = ForDir(g, trust, tree, dir); e.Child == nil || e.Child.Dir != dir || len(e.Pending) != 0 {
@@ -124,7 +124,7 @@ func TestImageOfWorktree(t *testing.T) {
 	if e.Child == nil || e.Child.Dir != dir || len(e.Pending) != 1 || e.Pending[0].Path != ImagePath(tree) {
 		t.Fatalf("%+v", e)
 	}
-	if err := trust.Approve(WorktreeFile(tree, dir).Image(), e.Pending[0].SHA256); err != nil {
+	if err := trust.Approve(WorktreeFile(tree, dir).Toolchains()[0], e.Pending[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	if e = ForDir(g, trust, tree, dir); e.Child == nil || e.Child.Dir != tree || e.Child.Layer != core.LayerWorktree {
@@ -148,14 +148,14 @@ func TestImageRefused(t *testing.T) {
 	} {
 		e := ForDir(global(t, `{}`), new(Trust), child(t, t.TempDir(), files), "")
 		if e.Err != nil || e.Child != nil || len(e.Pending) != 0 || len(e.Problems) != 1 || !e.Problems[0].Warning ||
-			!strings.Contains(e.Problems[0].Message, want) || !strings.Contains(strings.Join(e.Waiting(), ""), want) {
+			!strings.Contains(e.Problems[0].Message, want) || !strings.Contains(strings.Join(e.Waiting(false), ""), want) {
 			t.Errorf("%s: %v %+v", want, e.Err, e.Problems)
 		}
 	}
 	trust := OpenTrust(filepath.Join(t.TempDir(), TrustFileName))
 	dir := child(t, t.TempDir(), map[string]string{"Dockerfile": "FROM mine:1"})
 	e := ForDir(global(t, `{"container_image": "mine:1"}`), trust, dir, "")
-	if err := trust.Approve(ProjectFile(dir).Image(), e.Pending[0].SHA256); err != nil {
+	if err := trust.Approve(ProjectFile(dir).Toolchains()[0], e.Pending[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	e = ForDir(global(t, `{"container_image": "other:1"}`), trust, dir, "")

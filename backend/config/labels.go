@@ -129,6 +129,7 @@ var groups = []struct {
 	{Group{"image", "Image"}, []label{
 		{"container_image", "Image of containers", "docker dockerfile toolchain base devcontainer"},
 		{"container_image_autobuild", "Build the image by itself", "docker automatic pull rebuild update"},
+		{"toolchains", "What projects bring for an image", "setup.sh devcontainer dockerfile toolchain build child"},
 		{"container_image_bare", "Do with a bare image", "docker openclaw fallback debian degraded"},
 		{"image_tools.compiler", "C and C++ compiler", "gcc g++ build-essential toolchain install"},
 		{"image_tools.make", "make", "build toolchain install"},

@@ -88,10 +88,15 @@ func enter(root *os.Root, name string, link error) (*os.Root, error) {
 }
 
 // readProjectFile reads the settings file of the project at dir, or of the work
-// tree at dir of the project at parent. Neither it nor its folder may be a link:
-// the project would choose a file that is not its own. An error that wraps
-// fs.ErrNotExist means that the project has none.
+// tree at dir of the project at parent.
 func readProjectFile(dir, parent string) ([]byte, error) {
+	return readOwnFile(dir, parent, FileName, MaxProjectSize)
+}
+
+// readOwnFile reads a file in the ProjectFolder. Neither it nor the folder may be a link: the
+// project would choose a file that is not its own. An error that wraps fs.ErrNotExist means
+// that the project has none.
+func readOwnFile(dir, parent, name string, most int64) ([]byte, error) {
 	root, err := openProject(dir, parent)
 	if err != nil {
 		return nil, err
@@ -102,18 +107,23 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	seen, err := folder.Lstat(FileName)
+	return readUnlinked(folder, name, most)
+}
+
+// readUnlinked reads a file in a folder; one that is a link is the error errLink.
+func readUnlinked(folder *os.Root, name string, most int64) ([]byte, error) {
+	seen, err := folder.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
 	if seen.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
-	f, err := folder.OpenFile(FileName, os.O_RDONLY|atomicfile.NoWait, 0)
+	f, err := folder.OpenFile(name, os.O_RDONLY|atomicfile.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	data, info, err := atomicfile.ReadOpened(f, MaxProjectSize)
+	data, info, err := atomicfile.ReadOpened(f, most)
 	if err == nil && !os.SameFile(seen, info) {
 		err = errSwapped
 	}

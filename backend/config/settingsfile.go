@@ -17,8 +17,9 @@ type File struct {
 	dir  string // of the project or worktree; empty for the global file
 	// parent is the project's folder if dir is that of a worktree.
 	parent string
-	// image says that it stands for all that the project's own image is built from.
-	image bool
+	// source says that it stands for what the project's own image is built from: one of
+	// core.ToolchainImage, ToolchainSetup and ToolchainDevcontainer.
+	source string
 }
 
 // GlobalFile is a settings file that belongs to the person alone.
@@ -35,28 +36,21 @@ func WorktreeFile(dir, parent string) File {
 	return f
 }
 
-// Image stands for the Dockerfile beside a project's settings file, with all that it is built
-// from. It can be approved and watched, and not written.
-func (f File) Image() File {
-	f.Path, f.image = ImagePath(f.dir), true
-	return f
-}
-
 // key is under which its approval is kept.
 func (f File) key() string {
-	if f.image {
+	switch f.source {
+	case "":
+		return f.dir
+	case core.ToolchainImage:
 		return filepath.Dir(f.Path)
 	}
-	return f.dir
+	return f.Path
 }
 
 func (f File) read() ([]byte, error) {
-	if f.image {
-		files, err := readImageFolder(f.dir, f.parent)
-		if err != nil {
-			return nil, err
-		}
-		return imageText(files), nil
+	if f.source != "" {
+		r, err := f.recipe()
+		return r.text, err
 	}
 	if f.dir != "" {
 		return readProjectFile(f.dir, f.parent)
@@ -66,9 +60,8 @@ func (f File) read() ([]byte, error) {
 }
 
 func (f File) unreadable(err error) error {
-	if f.image {
-		return core.Fail(core.CodeConfig, err, "The project's own image cannot be used. "+imageReason(err),
-			"Correct what is in "+filepath.Dir(f.Path)+".")
+	if f.source != "" {
+		return core.Fail(core.CodeConfig, err, "The project's own image cannot be used. "+imageReason(err), "Correct "+f.Path+".")
 	}
 	p := fileProblem(f.Path, f.most(), err)
 	return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)

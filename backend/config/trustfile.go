@@ -45,6 +45,8 @@ type trusted struct {
 	// of its names, which the person read as doing nothing. Empty means all, in a
 	// file that was written before fields were noted.
 	Fields []string `json:"fields,omitempty"`
+	// Declined is the SHA-256 of a text without which the person chose to work.
+	Declined string `json:"declined,omitempty"`
 }
 
 type trustFile struct {
@@ -114,6 +116,11 @@ func (t *Trust) approved(dir, sum string) bool {
 	return ok && sum != "" && e.SHA256 == sum
 }
 
+func (t *Trust) declined(dir, sum string) bool {
+	e, ok := t.get(dir)
+	return ok && sum != "" && e.Declined == sum
+}
+
 // covers reports whether an approval is one of a field, too.
 func (e trusted) covers(f Field) bool { return len(e.Fields) == 0 || slices.Contains(e.Fields, f.Name) }
 
@@ -154,15 +161,11 @@ func (t *Trust) diff(dir, sum string, doc *document) string {
 // the SHA-256 sum of the text that the person was shown. A file that has changed is
 // ErrConflict.
 func (t *Trust) Approve(f File, sum string) error {
-	data, err := f.read()
+	data, err := f.still(sum)
 	if err != nil {
-		return f.unreadable(err)
+		return err
 	}
-	if sumOf(data) != sum {
-		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", f.Path, core.ErrConflict),
-			"The project's file has changed since it was shown.", "Look at it again.")
-	}
-	if f.image {
+	if f.source != "" {
 		return t.put(f.key(), &trusted{SHA256: sum, Text: string(data), ApprovedAt: t.now().UTC()})
 	}
 	if err := failure(decode(f.Path, data).problems); err != nil {
@@ -171,7 +174,37 @@ func (t *Trust) Approve(f File, sum string) error {
 	return t.put(f.key(), t.approval(f.Path, data))
 }
 
+// Decline remembers that runs go without what a project's own image is built from, as long as it
+// has this SHA-256 sum. What was approved before counts again when it is that again.
+func (t *Trust) Decline(f File, sum string) error {
+	if f.source == "" {
+		return core.Fail(core.CodeInvalid, nil, "Settings that are not approved do not count; there is nothing to decline.", "")
+	}
+	if _, err := f.still(sum); err != nil {
+		return err
+	}
+	e, _ := t.get(f.key())
+	if e.Declined = sum; e.SHA256 == sum {
+		e.SHA256 = ""
+	}
+	return t.put(f.key(), &e)
+}
+
+// still reads the file, which has to have the sum of the text that the person was shown.
+func (f File) still(sum string) ([]byte, error) {
+	data, err := f.read()
+	if err != nil {
+		return nil, f.unreadable(err)
+	}
+	if sumOf(data) != sum {
+		return nil, core.Fail(core.CodeConflict, fmt.Errorf("decide on %s: %w", f.Path, core.ErrConflict),
+			"The project's file has changed since it was shown.", "Look at it again.")
+	}
+	return data, nil
+}
+
 // Revoke takes an approval back; one that is not there is no error.
+// So it does with a choice to go without.
 func (t *Trust) Revoke(f File) error { return t.put(f.key(), nil) }
 
 func (t *Trust) put(dir string, e *trusted) error {

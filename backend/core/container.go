@@ -167,6 +167,14 @@ type ImageStatus struct {
 	Failure  *Failure   `json:"failure,omitempty"`
 }
 
+// BuildOutput is what the build of an image said.
+type BuildOutput struct {
+	Ref     string `json:"ref"`
+	Name    string `json:"name"`     // of the image, in sentences
+	BeganAt int64  `json:"began_at"` // ms since the epoch; 0: nothing was built
+	Text    string `json:"text"`     // bounded
+}
+
 // ContainerEvent is one report of the engine about a container.
 type ContainerEvent struct {
 	// Kind is create, start, die, oom, destroy or resync. Resync is not the
@@ -206,6 +214,7 @@ type VolumeFile struct {
 type BuildOptions struct {
 	Args   map[string]string
 	Labels map[string]string
+	Target string // the stage that is wanted; empty means the last
 }
 
 // HolderKind says what needs a container.

@@ -21,8 +21,10 @@ const (
 	CodeNoImage         Code = "image_missing"
 	CodeNoSandbox       Code = "image_missing:" // before the kind of an image that Loop can build
 	CodeImageBuild      Code = "image_build"
-	CodeSetup           Code = "setup"   // the setupCommand of a container
-	CodeNoLink          Code = "no_link" // no hello from loop init in time
+	CodeToolchain       Code = "toolchain"       // nobody has decided whether the project's own image counts
+	CodeToolchainBuild  Code = "toolchain_build" // the project's own image could not be built
+	CodeSetup           Code = "setup"           // the setupCommand of a container
+	CodeNoLink          Code = "no_link"         // no hello from loop init in time
 	CodeDir             Code = "directory"
 	CodeMount           Code = "mount"
 	CodeConfig          Code = "config"

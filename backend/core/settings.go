@@ -77,12 +77,40 @@ func (p SettingsProblem) String() string {
 }
 
 // SettingsPending is a project's settings file that waits for approval: it names
-// Fields, and they are not in force.
+// Fields, and they are not in force. What a project's own image is made of has the one field
+// that is its kind: ToolchainImage, ToolchainSetup or ToolchainDevcontainer.
 type SettingsPending struct {
 	Path   string   `json:"path"`
 	SHA256 string   `json:"sha256"` // of the file as Diff shows it
 	Diff   string   `json:"diff"`   // unified, against what was approved last; credentials are hidden
 	Fields []string `json:"fields"`
+}
+
+// ProjectToolchain is what a project's own image is made of, and what the person decided on it.
+type ProjectToolchain struct {
+	SettingsPending
+	Kind  string   `json:"kind"`  // ToolchainImage, ToolchainSetup or ToolchainDevcontainer
+	State string   `json:"state"` // ToolchainUndecided, ToolchainApproved or ToolchainDeclined
+	Text  string   `json:"text"`  // all of it
+	Notes []string `json:"notes"` // what of it Loop leaves out, in sentences
+}
+
+// What the person decided on a ProjectToolchain.
+const (
+	ToolchainUndecided = "undecided"
+	ToolchainApproved  = "approved"
+	ToolchainDeclined  = "declined"
+)
+
+// Toolchain is the kind of what an image is made of; empty for settings.
+func (p SettingsPending) Toolchain() string {
+	if len(p.Fields) == 1 {
+		switch p.Fields[0] {
+		case ToolchainImage, ToolchainSetup, ToolchainDevcontainer:
+			return p.Fields[0]
+		}
+	}
+	return ""
 }
 
 // SettingsRevision is one text that a settings file had.

@@ -314,7 +314,7 @@ func (d *Daemon) assembleRuns() {
 		Provision: d.provision,
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
 		Sessions:  kept.Resumable, Stamp: kept.Stamp, Attachments: d.pictures, Publish: d.bus.Publish, Log: d.log,
-		Gate: runGate{d.gate, supervised}, Checkpoints: d.rewind,
+		Gate: runGate{d.gate, supervised}, Checkpoints: d.rewind, Toolchains: d.settings,
 	}, runner.Options{Now: time.Now, AfterRun: 2 * time.Minute})
 	d.rewind.Follow(d.runner)
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)

@@ -73,7 +73,8 @@ func (s settingsReader) values(
 ) (v provision.Values, err error) {
 	b := provision.Browser{Container: e.BrowserContainer(), Image: agentimage.Chrome.Ref}
 	b.Container.Seccomp = agentimage.ChromeSeccomp
-	v = provision.Values{Container: e.Container(), Browser: b, Notices: e.Waiting(), OnHost: onHost(e, ch), Child: e.Child}
+	v = provision.Values{Container: e.Container(), Browser: b, OnHost: onHost(e, ch), Child: e.Child, Undecided: e.Undecided}
+	v.Notices = e.Waiting(v.OnHost)
 	v.Setup = provision.SetupGrant{
 		Granted: e.Config.ClaudeSetup == config.SetupRead && ch.Kind != core.KindDemo,
 		Allow:   e.Config.ClaudeSetupAllow, From: e.Origins["claude_setup"],

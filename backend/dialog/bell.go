@@ -193,6 +193,9 @@ func (b *Bell) status(ctx context.Context, e core.Event, s core.Status) {
 	switch s.State {
 	case core.RunStarting, core.RunRunning:
 		b.withdraw(e.ChannelID, "") // what was told is old
+		if s.Step == core.StepToolchain {
+			b.ring(ctx, e.ChannelID, string(e.RunID), needsYou, "The project brings an image of its own, and a run waits for your word.")
+		}
 	case core.RunDone:
 		if s.StopReason != string(core.QuestionAsk) && s.StopReason != string(core.QuestionPlan) { // its question has rung
 			b.ring(ctx, e.ChannelID, string(e.RunID), isDone, cmp.Or(firstLine(s.Result), "The run is over."))

@@ -231,3 +231,14 @@ func TestWhatIsToldStaysTrue(t *testing.T) {
 		}
 	})
 }
+
+// TestAnUndecidedToolchainRings: a run that waits for the person's word on an image rings, and is quiet
+// again when it goes on.
+func TestAnUndecidedToolchainRings(t *testing.T) {
+	withBell(t, func(h *hall, _ *Bell, tell func(core.EventType, core.ChannelID, any)) {
+		tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: core.StepToolchain})
+		h.want(t, "web needs you: The project brings an image of its own, and a run waits for your word.")
+		tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: "image"})
+		h.want(t)
+	})
+}

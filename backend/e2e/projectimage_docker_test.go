@@ -50,8 +50,7 @@ func TestProjectsDockerfile(t *testing.T) {
 	put("tool", "#!/bin/sh\necho the tool of the project\n")
 	ch := s.add(dir)
 	c.steps["look"] = []step{bash(`{ project-tool; id -u; } >seen 2>&1; true`)}
-	look := func() (string, string) {
-		run := s.prompt(ch, "Do-look")
+	finish := func(run core.RunID) (string, string) {
 		page := s.finished(ch, run)
 		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
 		if err != nil {
@@ -59,8 +58,15 @@ func TestProjectsDockerfile(t *testing.T) {
 		}
 		return string(seen), strings.Join(kept(page, run, core.EventNotice), " ")
 	}
-	if seen, said := look(); strings.Contains(seen, "the tool of the project") || !strings.Contains(said, "goes without its image") || len(images()) != 0 {
-		t.Fatalf("before it is approved, the agent sees %q, and the person %q; images %q", seen, said, images())
+	look := func() (string, string) { return finish(s.prompt(ch, "Do-look")) }
+	held := func() core.RunID {
+		run := s.prompt(ch, "Do-look")
+		s.until(ch, "the question", func(p timeline) bool { return outcome(p, run).Step == core.StepToolchain })
+		return run
+	}
+	first := held()
+	if n := len(h.containers()); n != 0 || len(images()) != 0 {
+		t.Fatalf("before it is decided: %d containers, images %q", n, images())
 	}
 	approve := func() {
 		t.Helper()
@@ -71,6 +77,12 @@ func TestProjectsDockerfile(t *testing.T) {
 		s.must("Settings.Approve", nil, ch, waits[0].Path, waits[0].SHA256)
 		s.must("Containers.Recreate", nil, ch) // or the container goes on, which was used a moment ago
 	}
+	waits, _ := s.pending(ch)
+	s.must("Settings.Decline", nil, ch, waits[0].Path, waits[0].SHA256)
+	if seen, said := finish(first); strings.Contains(seen, "the tool of the project") || strings.Contains(said, "image") || len(images()) != 0 {
+		t.Fatalf("without it, the agent sees %q, and the person %q; images %q", seen, said, images())
+	}
+	s.must("Settings.Revoke", nil, ch, waits[0].Path)
 	approve()
 	var why struct {
 		Origins []core.FieldOrigin `json:"origins"`
@@ -84,22 +96,20 @@ func TestProjectsDockerfile(t *testing.T) {
 		}
 	}
 	seen, said := look()
-	first := images()
-	if !strings.Contains(seen, "the tool of the project") || len(first) != 1 || strings.Contains(said, "goes without") {
-		t.Fatalf("approved, the agent sees %q, and the person %q; images %q", seen, said, first)
+	made := images()
+	if !strings.Contains(seen, "the tool of the project") || len(made) != 1 || strings.Contains(said, "goes without") {
+		t.Fatalf("approved, the agent sees %q, and the person %q; images %q", seen, said, made)
 	}
 	put("tool", "#!/bin/sh\necho another tool of the project\n")
 	s.must("Containers.Recreate", nil, ch)
-	if seen, _ := look(); strings.Contains(seen, "tool of the project") {
-		t.Errorf("a changed byte counts at once: %s", seen)
-	}
+	second := held()
 	approve()
-	if seen, _ = look(); !strings.Contains(seen, "another tool of the project") {
+	if seen, _ = finish(second); !strings.Contains(seen, "another tool of the project") {
 		t.Errorf("approved again, the agent sees %s", seen)
 	}
 	s.until(ch, "the end of the containers before", func(timeline) bool { return len(h.containers()) <= 1 })
 	look()
-	if now := images(); len(now) != 1 || now[0] == first[0] {
-		t.Errorf("images %q after %q", now, first)
+	if now := images(); len(now) != 1 || now[0] == made[0] {
+		t.Errorf("images %q after %q", now, made)
 	}
 }

@@ -31,6 +31,8 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		WorkingDir: s.WorkDir,
 		User:       s.User,
 		Labels:     s.Labels,
+		// An image's own would be run by the engine: as root, and past loop init and the gate.
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	} // no terminal and no stdin: everything that loop init runs is connected through the link
 	for _, e := range s.Env {
 		cfg.Env = append(cfg.Env, e.Name+"="+e.Value)

@@ -90,7 +90,7 @@ func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, 
 		args[k] = &v
 	}
 	opts := build.ImageBuildOptions{
-		BuildArgs: args, Labels: o.Labels, Remove: true, ForceRemove: true, Version: build.BuilderV1,
+		BuildArgs: args, Labels: o.Labels, Target: o.Target, Remove: true, ForceRemove: true, Version: build.BuilderV1,
 	}
 	return d.follow(ctx, "build the image", progress, func(ctx context.Context, cli *client.Client) (io.ReadCloser, error) {
 		resp, err := cli.ImageBuild(ctx, buildContext, opts)

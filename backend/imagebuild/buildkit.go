@@ -122,6 +122,9 @@ func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI,
 		}
 		cmd.Args = append(cmd.Args, "--build-arg", k+"="+v)
 	}
+	if o.Target != "" {
+		cmd.Args = append(cmd.Args, "--target", o.Target)
+	}
 	for k, v := range o.Labels {
 		cmd.Args = append(cmd.Args, "--label", k+"="+v)
 	}

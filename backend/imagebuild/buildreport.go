@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/agentimage"
 	"loop/backend/core"
 )
 
@@ -20,6 +21,7 @@ type reporter struct {
 	mu    sync.Mutex
 	st    core.ImageStatus
 	dirty bool
+	out   *output // all that is said
 }
 
 // step names what is done now and how far the whole is, 0 to 1.
@@ -42,6 +44,7 @@ func (r *reporter) line(text string) {
 	if i := strings.LastIndexByte(text, '\r'); i >= 0 {
 		text = text[i+1:] // a progress bar's last state
 	}
+	r.out.add(text)
 	if text = clip(text); strings.TrimSpace(text) == "" {
 		return
 	}
@@ -156,6 +159,9 @@ func explain(ctx context.Context, what string, err error, lines []string) error 
 	cause, remedy := "The "+what+" could not be built.", "Look at the last lines of the build in the detail, then try again."
 	code := core.CodeImageBuild
 	switch {
+	case strings.Contains(text, agentimage.NotDebian):
+		cause = "The " + what + " could not be built: the image beneath is neither Debian nor Ubuntu."
+		remedy = "Loop installs what agents need with apt-get. Name an image of Debian or Ubuntu, or use .loop/setup.sh."
 	case containsAny(text, "no space left on device"):
 		code = core.CodeDiskFull
 		cause = "The " + what + " could not be built: the engine's disk is full."

@@ -55,6 +55,7 @@ type Options struct {
 	Base      string            // the published base; empty means debian:bookworm-slim
 	Parent    string            // the image to begin with instead of the base; no other takes its place
 	Args      map[string]string // further arguments of the build
+	Target    string            // the stage that is wanted; empty means the last
 	Labels    map[string]string // further labels of the image
 	LocalCA   string            // folder whose *.crt files are added; empty: none
 	GitConfig string            // path of the person's .gitconfig; absent or empty: none is given to the build
@@ -63,6 +64,8 @@ type Options struct {
 	// Publish gets every change of the status, from one goroutine at a time; it
 	// must not call back.
 	Publish func(core.ImageStatus)
+
+	out *outputs // of this service's builds and those of the services that it makes
 }
 
 // Settings are the person's.
@@ -127,6 +130,9 @@ func New(o Options) *Service {
 	o.Base = cmp.Or(o.Base, defaultBase)
 	if o.Recipe.Ref == "" {
 		o.Recipe = agentimage.Agent
+	}
+	if o.out == nil {
+		o.out = &outputs{}
 	}
 	net := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	return &Service{
@@ -283,6 +289,7 @@ func (s *Service) buildOf(ctx context.Context, set Settings) error {
 		run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 		b = &build{set: set, cancel: cancel, done: make(chan struct{})}
 		b.rep = &reporter{s: s, dirty: true, st: core.ImageStatus{State: core.ImageBuilding, Ref: set.Ref, Step: "Starting"}}
+		b.rep.out = s.opts.out.begin(set.Ref, s.opts.Recipe.Name)
 		s.build = b
 		s.wg.Go(func() { s.run(run, b) })
 	}

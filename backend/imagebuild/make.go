@@ -62,7 +62,7 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		}
 	}
 	maps.Copy(labels, s.opts.Labels)
-	opts := core.BuildOptions{Args: args, Labels: labels}
+	opts := core.BuildOptions{Args: args, Labels: labels, Target: s.opts.Target}
 	maps.Copy(opts.Args, proxyArgs(os.Getenv))
 
 	rep.step("Checking how the engine can build", shareVersion)

@@ -117,7 +117,7 @@ func TestEarlierProjectImages(t *testing.T) {
 		c.Line("RUN false: its own words")
 		return bad
 	}
-	f := wantCode(t, r.s.EnsureProject(t.Context(), next), core.CodeImageBuild)
+	f := wantCode(t, r.s.EnsureProject(t.Context(), next), core.CodeToolchainBuild)
 	if !strings.Contains(f.Cause, "project's own image") || !strings.Contains(f.Detail, "its own words") {
 		t.Errorf("%+v", f)
 	}
@@ -236,5 +236,94 @@ func TestProjectImageEnds(t *testing.T) {
 	f := wantCode(t, r.s.EnsureProject(t.Context(), p), core.CodeNoImage)
 	if !strings.Contains(f.Cause, "container_image_autobuild") || len(r.commands) != 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestDevcontainerImage: its own image is built first, then what agents need on top of it, then
+// what is run once; each is there once, and they go with the project's image.
+func TestDevcontainerImage(t *testing.T) {
+	r := newRig(t, Options{}, "docker")
+	r.cli = r.goodBuild
+	dir := t.TempDir()
+	p := core.ProjectImage{
+		Dir: dir, Path: dir + "/.devcontainer/devcontainer.json", Source: core.ToolchainDevcontainer, Base: agentimage.Agent.Ref, Sum: "one",
+		Files: map[string][]byte{"Dockerfile": []byte("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n")},
+		Below: &core.ImageBelow{
+			Files: map[string][]byte{"Dockerfile": []byte("FROM debian:bookworm AS dev\n")}, Target: "dev", Args: map[string]string{"GO": "1.26"},
+		},
+	}.Named("install")
+	for range 2 {
+		if err := r.s.EnsureProject(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repo, _, _ := strings.Cut(p.Ref, ":")
+	below, agent := repo+":below", repo+":agent"
+	r.has(below, agent, p.Ref)
+	var builds [][]string
+	for _, c := range r.commands {
+		if slices.Contains(c.Args, core.LabelProjectDir+"="+dir) {
+			builds = append(builds, c.Args)
+		}
+	}
+	if len(builds) != 3 {
+		t.Fatalf("%d builds: %q", len(builds), builds)
+	}
+	for i, want := range [][]string{{"--target", "dev", "GO=1.26"}, {"BASE=" + below, "WITHOUT=" + strings.Join(agentimage.OverWithout, " ")}, {"BASE_IMAGE=" + agent}} {
+		for _, w := range want {
+			if !slices.Contains(builds[i], w) {
+				t.Errorf("build %d has no %s: %q", i, w, builds[i])
+			}
+		}
+	}
+	if out := r.s.Output(); out.Ref != p.Ref || !strings.Contains(out.Name, "devcontainer") {
+		t.Errorf("output of %+v", out)
+	}
+
+	// An image that is made from Loop's own needs nothing on top; one that cannot be had is said.
+	r.fake.AddImage("ours:1", "sha256:ours", map[string]string{LabelImageHash: "x", LabelClaude: "1"})
+	p.Sum, p.Below = "two", &core.ImageBelow{Image: "ours:1"}
+	p = p.Named("install")
+	if err := r.s.EnsureProject(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if _, labels, _ := r.fake.ImageInspect(t.Context(), p.Ref); labels[core.LabelParentID] != "sha256:ours" {
+		t.Errorf("it stands on %q", labels[core.LabelParentID])
+	}
+	for _, ref := range []string{below, agent} {
+		if _, _, err := r.fake.ImageInspect(t.Context(), ref); !errors.Is(err, core.ErrNoImage) {
+			t.Errorf("%s is still there: %v", ref, err)
+		}
+	}
+	p.Sum, p.Below = "three", &core.ImageBelow{Image: "nowhere:1"}
+	if err := r.s.EnsureProject(t.Context(), p.Named("install")); err == nil || !strings.Contains(core.AsFailure(err).Cause, "nowhere:1") {
+		t.Errorf("an image that nobody has: %v", err)
+	}
+	r.cli = func(ctx context.Context, c Command) error {
+		if isTrial(c) {
+			return r.goodBuild(ctx, c)
+		}
+		c.Line("This image has no apt-get.")
+		return errors.New("exit status 1")
+	}
+	r.fake.AddImage("alpine:3", "sha256:alpine", nil)
+	p.Sum, p.Below = "four", &core.ImageBelow{Image: "alpine:3"}
+	if f := wantCode(t, r.s.EnsureProject(t.Context(), p.Named("install")), core.CodeToolchainBuild); !strings.Contains(f.Cause, "neither Debian nor Ubuntu") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestBuildOutput: the beginning and the end of a long build are kept.
+func TestBuildOutput(t *testing.T) {
+	o := (&outputs{}).begin("a:1", "agent image")
+	o.add(strings.Repeat("ä", maxHead))
+	for range 20000 {
+		o.add("a line of forty bytes or so, and no more")
+	}
+	o.add("the last line")
+	text := o.text()
+	if len(text) > maxHead+2*maxTail+100 || !strings.HasPrefix(text, "ää") || !strings.HasSuffix(text, "the last line\n") ||
+		!strings.Contains(text, "the middle was not kept") || strings.Contains(text, "\uFFFD") {
+		t.Errorf("%d bytes: %.40q … %.40q", len(text), text, text[len(text)-40:])
 	}
 }

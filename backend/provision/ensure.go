@@ -43,6 +43,9 @@ type Values struct {
 	Browser Browser
 	// Child is the project's own image, which takes the place of the settings'; nil without one.
 	Child *core.ProjectImage
+	// Undecided is the path of what such an image is made of, on which the person has not
+	// decided yet; empty if there is none. Who works for a person asks them first.
+	Undecided string
 	// OnHost says that runs of the channel work on this computer itself, without a
 	// container. Only the person's own settings file may say so. It counts for a Want that
 	// allows it; everything else gets a container all the same.

@@ -80,6 +80,13 @@ type Settings interface {
 	ForRun(ctx context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error)
 }
 
+// Toolchains are what images of projects' own are made of.
+type Toolchains interface {
+	// Undecided is the path of one that a person has to decide on before a run of the channel
+	// begins, empty if there is none; changed is closed when the answer may be another.
+	Undecided(ch core.Channel) (path string, changed <-chan struct{})
+}
+
 // Attachments are the pictures of prompts, and of what tools showed. Errors are Failures.
 type Attachments interface {
 	// Add keeps a picture and says what it is, by its head.
@@ -265,8 +272,9 @@ type Ports struct {
 	Attachments Attachments // nil: there are none
 	// Stamp changes with the files that the CLI reads at its start: the conversation that it
 	// takes up, settings, commands. nil: nobody looks.
-	Stamp func(ch core.Channel, workDir string, session core.SessionID) string
-	Gate  Gate // nil: programs are not supervised
+	Stamp      func(ch core.Channel, workDir string, session core.SessionID) string
+	Gate       Gate       // nil: programs are not supervised
+	Toolchains Toolchains // nil: projects bring none
 	// Checkpoints may be nil: nobody keeps files.
 	Checkpoints Checkpoints
 	Publish     func(...core.Event)

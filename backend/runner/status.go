@@ -13,6 +13,7 @@ import (
 
 // Steps of a starting run, as core.Status names them.
 const (
+	stepToolchain = core.StepToolchain
 	stepImage     = "image"
 	stepContainer = "container"
 	stepLink      = "link"

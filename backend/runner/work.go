@@ -104,6 +104,9 @@ func (w *work) begin(ctx context.Context) {
 	w.run.Attempt = core.Attempt{Number: 1}
 	err := w.readChannel(w.ending)
 	if err == nil {
+		err = w.decided(w.ending)
+	}
+	if err == nil {
 		err = w.step(w.ending, stepImage)
 	}
 	if err != nil {
@@ -111,6 +114,27 @@ func (w *work) begin(ctx context.Context) {
 		return
 	}
 	w.goOn(ctx)
+}
+
+// decided waits until the person has said whether the image that the project brings counts.
+func (w *work) decided(ctx context.Context) error {
+	for told := false; w.s.p.Toolchains != nil; told = true {
+		path, changed := w.s.p.Toolchains.Undecided(w.ch)
+		if path == "" {
+			return nil
+		}
+		if !told {
+			if err := w.step(ctx, stepToolchain); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 func (w *work) readChannel(ctx context.Context) error {

@@ -85,6 +85,7 @@ func ResolveBrowser(b BrowserSettings, sub Subject, host Host) (core.Spec, core.
 	spec.Env = append(spec.Env, core.EnvVar{Name: wire.EndUnlinked, Value: "1", Lane: LaneApp})
 	ex.set("env["+wire.EndUnlinked+"]", "1", fromBuiltin)
 	slices.SortFunc(spec.Env, func(a, b core.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	markPlaces(&spec, ex)
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), "")
 	spec.Fixed = fixed(spec)
 	spec.Labels = labels(spec, sub)

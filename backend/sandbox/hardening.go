@@ -16,6 +16,9 @@ var (
 
 const coverOptions = "ro,nosuid,nodev,noexec,size=4k,mode=0555"
 
+// runFS has sockets and files of Loop's, and of whatever else runs in a container.
+const runFS = "/run"
+
 // tmpfsFor is what programs need writable under a read-only root. /tmp and
 // /var/tmp allow exec (the engine's default does not), because compilers and
 // test runners start what they write there. Their pages count against the
@@ -23,7 +26,7 @@ const coverOptions = "ro,nosuid,nodev,noexec,size=4k,mode=0555"
 func tmpfsFor(memoryBytes int64) []core.Tmpfs {
 	mib := memoryBytes >> 20
 	return []core.Tmpfs{
-		{Target: "/run", Options: "nosuid,nodev,noexec,size=16m,mode=0755"},
+		{Target: runFS, Options: "nosuid,nodev,noexec,size=16m,mode=0755"},
 		{Target: GuestRunDir, Options: "nosuid,nodev,noexec,size=64m,mode=0755"},
 		{Target: "/tmp", Options: fmt.Sprintf("exec,nosuid,nodev,size=%dm,mode=1777", mib/2)},
 		{Target: "/var/tmp", Options: fmt.Sprintf("exec,nosuid,nodev,size=%dm,mode=1777", max(mib/8, 32))},

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"loop/backend/core"
 	"loop/backend/wire"
@@ -18,7 +19,7 @@ import (
 func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	names := make([]string, 0, len(spec.Env))
 	for _, e := range spec.Env {
-		if e.Name != wire.EndUnvisited { // which goes with the scope
+		if e.Name != wire.EndUnvisited && e.Name != wire.Places { // which go with the scope and the mounts
 			names = append(names, e.Name)
 		}
 	}
@@ -50,6 +51,9 @@ func fixed(spec core.Spec) string {
 	}
 	if spec.Setup.Command != "" { // another one has made another container
 		parts = append(parts, spec.Setup.Command, spec.Setup.Network)
+	}
+	if strings.HasPrefix(spec.Image, core.ProjectImagePrefix) { // the person has just decided on it
+		parts = append(parts, spec.Image)
 	}
 	return digest(parts...)
 }

@@ -137,6 +137,7 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if setup.Command != "" {
 		markSetup(&spec, ex)
 	}
+	markPlaces(&spec, ex)
 	if sc.key != "" {
 		v := core.EnvVar{Name: wire.EndUnvisited, Value: strconv.Itoa(int(wire.MaxUnvisited / time.Second)), Lane: LaneApp}
 		spec.Env = append(spec.Env, v)

@@ -27,6 +27,7 @@ func Validate(spec core.Spec, host Host) error {
 	c.copies()
 	c.plan()
 	c.setup()
+	c.places()
 	if len(c.bad) == 0 {
 		return nil
 	}

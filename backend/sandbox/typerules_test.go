@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // TestValidateByType breaks one rule of one container type at a time. The spec differs
@@ -83,6 +84,8 @@ func TestValidateByType(t *testing.T) {
 		for kind, spec := range types {
 			spec.Mounts, spec.Labels = slices.Clone(spec.Mounts), map[string]string{}
 			tc.breakIt(&spec)
+			spec.Env = slices.DeleteFunc(slices.Clone(spec.Env), func(e core.EnvVar) bool { return e.Name == wire.Places })
+			markPlaces(&spec, &explainer{}) // of what the mounts are now
 			maps.Copy(spec.Labels, types[kind].Labels)
 			spec.Labels[core.LabelType] = string(spec.Type)
 			err := Validate(spec, h)

@@ -63,6 +63,7 @@ type Service struct {
 
 	mu    sync.Mutex
 	asked map[string]asked // by path
+	turn  chan struct{}    // closed with the next change
 }
 
 var (
@@ -74,7 +75,7 @@ var (
 // New starts nothing; Run does.
 func New(o Options) *Service {
 	s := &Service{
-		o: o, asked: map[string]asked{}, looks: themes.In(o.Home),
+		o: o, asked: map[string]asked{}, looks: themes.In(o.Home), turn: make(chan struct{}),
 		editor: config.Editor{
 			History: config.OpenHistory(filepath.Join(o.Home, config.HistoryFolder)),
 			Trust:   config.OpenTrust(filepath.Join(o.Home, config.TrustFileName)),
@@ -135,6 +136,10 @@ func (s *Service) ShellIntegration() bool { return s.Current().Terminal.ShellInt
 
 // changed has the pages read the settings of a channel again; of all without one.
 func (s *Service) changed(ch core.ChannelID) {
+	s.mu.Lock()
+	close(s.turn)
+	s.turn = make(chan struct{})
+	s.mu.Unlock()
 	s.o.Publish(core.NewEvent(core.EventConfigChanged, ch, "", time.Now(), s.Status()))
 }
 

@@ -43,17 +43,17 @@ func (s *Service) poll(ctx context.Context, watch *config.ProjectWatch) {
 		files = slices.AppendSeq(files, maps.Values(projectFiles(ch)))
 	}
 	for _, f := range files {
-		files = append(files, f.Image())
+		files = append(files, f.Toolchains()...)
 	}
 	first, changed := watch.Poll(files)
 	for _, f := range slices.Concat(first, changed) {
-		if f != f.Image() {
+		if !f.Toolchain() {
 			s.record(f)
 		}
 	}
 	for _, ch := range list {
 		for _, f := range projectFiles(ch) {
-			if slices.Contains(changed, f) || slices.Contains(changed, f.Image()) {
+			if slices.ContainsFunc(append(f.Toolchains(), f), func(f config.File) bool { return slices.Contains(changed, f) }) {
 				s.changed(ch.ID)
 				break
 			}

@@ -167,7 +167,7 @@ func (s *Service) fileAt(ctx context.Context, id core.ChannelID, path string) (c
 		return config.File{}, err
 	}
 	for _, f := range projectFiles(ch) {
-		for _, f := range []config.File{f, f.Image()} {
+		for _, f := range append(f.Toolchains(), f) {
 			if filepath.Clean(path) == f.Path {
 				return f, nil
 			}
@@ -181,6 +181,15 @@ func (s *Service) Approve(ctx context.Context, id core.ChannelID, path, sum stri
 	f, err := s.fileAt(ctx, id, path)
 	if err == nil {
 		err = s.editor.Trust.Approve(f, sum)
+	}
+	return s.after(core.LayerProject, id, err)
+}
+
+// Decline has runs go without what a project's own image is made of, as it is now.
+func (s *Service) Decline(ctx context.Context, id core.ChannelID, path, sum string) error {
+	f, err := s.fileAt(ctx, id, path)
+	if err == nil {
+		err = s.editor.Trust.Decline(f, sum)
 	}
 	return s.after(core.LayerProject, id, err)
 }

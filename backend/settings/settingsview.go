@@ -21,7 +21,7 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 	files := projectFiles(ch)
 	v := bind.SettingsView{
 		ChannelID: string(id), Path: snap.Path, ProjectPath: files[core.LayerProject].Path, WorktreePath: files[core.LayerWorktree].Path,
-		Approved: e.Approved,
+		Approved: e.Approved, Toolchains: e.Toolchains,
 	}
 	for _, g := range config.Groups() {
 		v.Groups = append(v.Groups, bind.SettingsGroup(g))

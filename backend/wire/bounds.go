@@ -145,6 +145,15 @@ const (
 // TokenEnv has the token by which Loop knows a caller that does not come over a link.
 const TokenEnv = "LOOP_API_TOKEN"
 
+// Places in a container's environment names where its mounts are to be, one a line. loop init
+// refuses a container in which something else was made of it, and says why in RefusedFile. After
+// PlaceWithin comes a mount that may be anywhere.
+const (
+	Places      = "LOOP_PLACES"
+	PlaceWithin = "~"
+	RefusedFile = "/run/loop/private/refused"
+)
+
 // EndUnlinked=1 in a container's environment means that it ends by itself once nobody has
 // been linked for as long as loop init waits.
 const EndUnlinked = "LOOP_END_UNLINKED"

@@ -44,6 +44,7 @@ import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";
 import "./strip.mjs";
+import "./toolchain.mjs";
 import "./terminal-pane.mjs";
 import "./terminal-find.mjs";
 import "./terminal-flood.mjs";

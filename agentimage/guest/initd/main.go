@@ -93,6 +93,9 @@ func serve(who identity, version string, log *slog.Logger) error {
 	threads.Warm(warmThreads)
 	stop, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
+	if refused, err := refuse(stop, log); refused || err != nil {
+		return err
+	}
 
 	reaper := threads.NewReaper()
 	reapCtx, stopReaper := context.WithCancel(context.Background())

@@ -57,6 +57,9 @@ func link() error {
 // connect tries until the socket answers or ctx ends.
 func connect(ctx context.Context, path string) (*net.UnixConn, error) {
 	for {
+		if why, err := os.ReadFile(wire.RefusedFile); err == nil {
+			return nil, errors.New(string(why))
+		}
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 		if err == nil {
 			return conn, nil

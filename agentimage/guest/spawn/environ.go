@@ -11,7 +11,7 @@ import (
 
 // internalEnv are variables of the container that are for loop init alone.
 var internalEnv = []string{"CHOWN_PATHS", "LOOP_AGENT_UID", "LOOP_AGENT_GID", "LOOP_AGENT_USER",
-	wire.GateEnabled, wire.GatePolicyFile} // the last two are set for each spawn
+	wire.Places, wire.GateEnabled, wire.GatePolicyFile} // the last two are set for each spawn
 
 // BaseEnv is the container's environment as programs see it: without what is
 // for loop init, with the agent's name and home.

@@ -51,7 +51,13 @@ func (c Containers) Shell(ctx context.Context, id core.ChannelID, h core.Holder)
 	if err != nil {
 		return core.Container{}, core.Fail(core.CodeNotFound, err, "There is no such channel.", "Choose one of the list.")
 	}
-	if v, err := c.Settings.ForChannel(ctx, ch); err == nil && v.OnHost { // the error is Ensure's as well
+	v, err := c.Settings.ForChannel(ctx, ch) // the error is Ensure's as well
+	if err == nil && !v.OnHost && v.Undecided != "" {
+		return core.Container{}, core.Fail(core.CodeToolchain, nil,
+			"This project brings "+v.Undecided+" for an image of its own, and nobody has decided on it.",
+			"Look at it, then build with it or work without it. “loop config trust” shows it, too.")
+	}
+	if err == nil && v.OnHost {
 		return core.Container{}, core.Fail(core.CodeOff, nil, "Runs of this channel work on this computer itself, so it has no container.",
 			"Open a terminal of this computer instead.")
 	}

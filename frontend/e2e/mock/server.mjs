@@ -115,6 +115,7 @@ function calls(w, play, settings, terminals, gate) {
     "System.BuildImage": () => play.build(),
     "System.SandboxImageStatus": () => ({ state: w.sandboxBuild ? "building" : "missing", ref: "openclaw-sandbox-common:bookworm-slim", step: "Building the common sandbox image", progress: 0.42 }),
     "System.BuildSandboxImage": () => new Promise((done) => { w.sandboxBuild = () => { w.sandboxBuild = null; done(null); }; }),
+    "System.BuildOutput": () => w.buildOutput ?? { ref: "", name: "", began_at: 0, text: "" },
     "System.CancelImageBuild": () => { play.building = false; return null; },
     "System.SetTheme": (theme) => { w.config.theme = theme; w.emit("config.changed", "", "", w.config); return null; },
     "System.Memory": () => w.memory,

@@ -45,6 +45,7 @@ export class Settings {
     this.texts = { global: "{\n  // mine\n  \"container_memory_mb\": 4096\n}\n", project: "" };
     this.own = { grant: "", allow: [], setup: { folder: "/home/ana/.claude", files: [], settings: [], asks: [], left: [] } };
     this.approved = false;
+    this.toolchains = [];
     this.revisions = [{ id: newID(), scope: "global", source: "initial", at: new Date(Date.now() - 9e7).toISOString(), text: this.texts.global }];
     this.trials = {};
     this.answer = "accepted"; // of the model, when a key is tried; “waits” until it is stopped
@@ -83,6 +84,7 @@ export class Settings {
     });
     return {
       channel_id: channel, groups: GROUPS, path: this.w.config.path, ...(channel ? { project_path: this.path("project", channel) } : {}), fields, approved: [],
+      toolchains: this.toolchains,
       problems: this.w.config.problems.map((p) => ({ path: this.w.config.path, warning: false, ...p })),
       pending: waiting.length ? [{ path: this.path("project", channel), sha256: sum(this.texts.project), fields: waiting, diff: `--- approved\n+++ now\n@@ -0,0 +1,3 @@\n${this.texts.project.trimEnd().split("\n").map((l) => `+${l}`).join("\n")}\n` }] : [],
     };
@@ -165,6 +167,7 @@ export class Settings {
       "Settings.Get": (ch) => this.view(ch),
       "Settings.Raw": (scope, ch) => ({ path: this.path(scope, ch), text: this.texts[scope], sha256: sum(this.texts[scope]) }),
       "Settings.Approve": (ch) => { this.approved = true; return this.view(ch); },
+      "Settings.Decline": (ch, path) => { for (const t of this.toolchains) if (t.path === path) t.state = "declined"; return this.view(ch); },
       "Settings.History": (scope, ch) => this.revisions.filter((r) => r.scope === scope).map((r) => ({ id: r.id, path: this.path(scope, ch), source: r.source, at: r.at, added: 1, removed: 0 })),
       "Settings.Revision": (id) => { const r = this.revisions.find((x) => x.id === id); return { id, text: r.text, diff: `@@ -1,1 +1,1 @@\n+${r.text.split("\n")[1]}\n` }; },
       "System.Credentials": () => this.credentials(),

@@ -247,6 +247,13 @@ export type BrowserText = {
   contrast?: number; // with what is behind it, as WCAG has it; 0 where a picture is
 };
 
+export type BuildOutput = {
+  ref: string;
+  name: string; // of the image, in sentences
+  began_at: number; // ms since the epoch; 0: nothing was built
+  text: string; // bounded
+};
+
 export type ChainBreak = {
   day: string;
   entry: number;
@@ -1140,6 +1147,13 @@ export type OverriddenSetting = {
   line?: number;
 };
 
+export type ProjectToolchain = SettingsPending & {
+  kind: string; // ToolchainImage, ToolchainSetup or ToolchainDevcontainer
+  state: string; // ToolchainUndecided, ToolchainApproved or ToolchainDeclined
+  text: string; // all of it
+  notes: string[] | null; // what of it Loop leaves out, in sentences
+};
+
 export type PromptRequest = {
   client_id: string;
   channel_id: string;
@@ -1490,6 +1504,7 @@ export type SettingsView = {
   problems: SettingsProblem[] | null;
   pending: SettingsPending[] | null;
   approved: string[] | null; // paths of project files that are trusted as they are
+  toolchains: ProjectToolchain[] | null;
 };
 
 export type SetupAsk = {
@@ -1554,7 +1569,7 @@ export type SpawnID = string;
 export type Status = Usage & {
   status: string;
   state: RunState;
-  step?: string; // image, container, link, agent
+  step?: string; // StepToolchain, image, container, link, agent
   error?: string;
   failure?: Failure;
   result?: string;
@@ -1917,6 +1932,7 @@ export const bound = (call: Call) => ({
     change: (scope: string, channelID: string, field: string, value: unknown, was: unknown) => call<SettingsView>("Settings", "Change", scope, channelID, field, value, was),
     check: (scope: string, channelID: string, text: string) => call<SettingsProblem[] | null>("Settings", "Check", scope, channelID, text),
     claudeSetup: () => call<ClaudeSetupView>("Settings", "ClaudeSetup"),
+    decline: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Decline", channelID, path, sha256),
     get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
     history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
     keepTheme: (name: string, text: string) => call<Theme>("Settings", "KeepTheme", name, text),
@@ -1936,6 +1952,7 @@ export const bound = (call: Call) => ({
     answered: () => call<null>("System", "Answered"),
     beginSignIn: () => call<SignInState>("System", "BeginSignIn"),
     buildImage: () => call<null>("System", "BuildImage"),
+    buildOutput: () => call<BuildOutput>("System", "BuildOutput"),
     buildSandboxImage: (w: SandboxImage) => call<null>("System", "BuildSandboxImage", w),
     cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
     clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),

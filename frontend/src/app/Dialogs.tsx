@@ -18,6 +18,8 @@ const loaders = {
   DoctorDialog: () => import("../features/doctor/DoctorDialog").then((m) => m.DoctorDialog),
   ShownFile: () => import("../features/terminals/FileView").then((m) => m.ShownFile),
   ImageDialog: () => import("../features/image/ImageDialog").then((m) => m.ImageDialog),
+  ToolchainDialog: () => import("../features/image/ToolchainDialog").then((m) => m.ToolchainDialog),
+  BuildOutputDialog: () => import("../features/image/BuildOutputDialog").then((m) => m.BuildOutputDialog),
   SessionsDialog: () => import("../features/sessions/SessionsDialog").then((m) => m.SessionsDialog),
   RecordingsDialog: () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog),
   ClaudeSetupDialog: () => import("../features/settings/ClaudeSetupDialog").then((m) => m.ClaudeSetupDialog),
@@ -40,6 +42,8 @@ const FolderDialog = later(loaders.FolderDialog);
 const DoctorDialog = later(loaders.DoctorDialog);
 const ShownFile = later(loaders.ShownFile);
 const ImageDialog = later(loaders.ImageDialog);
+const ToolchainDialog = later(loaders.ToolchainDialog);
+const BuildOutputDialog = later(loaders.BuildOutputDialog);
 const SessionsDialog = later(loaders.SessionsDialog);
 const RecordingsDialog = later(loaders.RecordingsDialog);
 const ClaudeSetupDialog = later(loaders.ClaudeSetupDialog);
@@ -75,6 +79,10 @@ export function Dialogs() {
         return <ShownFile onClose={closeDialog} />;
       case "image":
         return <ImageDialog onClose={closeDialog} />;
+      case "toolchain":
+        return <ToolchainDialog onClose={closeDialog} />;
+      case "output":
+        return <BuildOutputDialog onClose={closeDialog} />;
       case "setup":
         return <ClaudeSetupDialog onClose={closeDialog} />;
       case "keys":

@@ -8,6 +8,7 @@ import type { ShownChannel } from "./gate";
 import { applyGate, waitingOf } from "./gate";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
+import { TOOLCHAIN_STEP, settled } from "./toolchain";
 
 export type FrameState = {
   ready: boolean;
@@ -200,7 +201,8 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
     costs = addCost(costs, ev, s);
   } else if (s.state !== "queued" && ev.run_id) activeRuns[ch] = ev.run_id;
   const left = s.state === "queued" ? f : queue(f, { run_id: ev.run_id ?? "", channel_id: ch, state: s.state });
-  return patch({ ...left, activeRuns, costs }, ch, (c) => {
+  const trust = settled(f.trust[ch], s.step) ? Object.fromEntries(Object.entries(f.trust).filter(([id]) => id !== ch)) : f.trust;
+  return patch({ ...left, activeRuns, costs, trust }, ch, (c) => {
     const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0), ...(s.on_host && { on_host: true }) };
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
@@ -211,7 +213,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
       next.last_error = s.state === "done" || s.state === "cancelled" ? undefined : s.failure;
     } else if (s.state !== "queued") {
       if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();
-      if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = "working";
+      if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = s.step === TOOLCHAIN_STEP ? "needs_you" : "working";
     }
     return next;
   });

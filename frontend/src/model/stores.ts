@@ -49,7 +49,7 @@ export function setTimeline(id: ChannelID, change: (t: TimelineState) => Timelin
   if (after !== before) timelinesStore.setState({ [id]: after });
 }
 
-export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "file" | "image" | "rename" | "choices" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings" | "setup" | "find" | "keys" | "themes";
+export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "file" | "image" | "rename" | "choices" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings" | "setup" | "find" | "keys" | "themes" | "toolchain" | "output";
 
 /** What can be done about what a message says. */
 export type ToastAction = { name: string; run(): void };

@@ -7,7 +7,7 @@ import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { buildImage, cancelBuild } from "../../session/actions";
+import { buildImage, cancelBuild, openDialog } from "../../session/actions";
 import { CheckIcon } from "../../ui/CheckRow";
 import "./image.css";
 
@@ -27,6 +27,7 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
   return (
     <Modal title="Agent image" wide onClose={onClose} description="The image that every agent's container is made from" foot={
       <>
+        {lines.length > 0 && <Button onClick={() => openDialog("output")}>Full output</Button>}
         {lines.length > 0 && <CopyButton look="" text={() => lines.join("\n")}>Copy the output</CopyButton>}
         <span className="grow" />
         {building ? (

@@ -1,4 +1,4 @@
-import { Boxes, Film, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, SlidersHorizontal, Sun, SunMoon, TextCursorInput, Trash2, UserRoundCog, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus, TextSearch, LayoutGrid, Bell, BellOff, FileText, CornerDownRight, SwatchBook } from "lucide-react";
+import { Bell, BellOff, Boxes, CircleHelp, CircleStop, Contrast, CornerDownRight, FileText, Film, Folder, FolderPlus, GitBranch, Hammer, HeartPulse, History, Home, Keyboard, LayoutGrid, MessageSquare, MessageSquarePlus, Moon, PackagePlus, PanelLeft, Pencil, Play, Power, ScrollText, Settings2, SlidersHorizontal, Sun, SunMoon, SwatchBook, TextCursorInput, TextSearch, Trash2, UserRoundCog } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -94,6 +94,8 @@ export function Palette() {
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
             <Item icon={<HeartPulse size={14} aria-hidden />} name="Run the checks" onSelect={run(() => openDialog("doctor"))} />
             <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
+            {current && <Item icon={<PackagePlus size={14} aria-hidden />} name="The project's own image" onSelect={run(() => openDialog("toolchain"))} />}
+            <Item icon={<ScrollText size={14} aria-hidden />} name="Output of the last build" onSelect={run(() => openDialog("output"))} />
             {!current && <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(openContainers)} />}
             <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keyText("page.settings")} onSelect={run(() => openDialog("settings"))} />
             <Item icon={<UserRoundCog size={14} aria-hidden />} name="Your Claude set-up" onSelect={run(() => openDialog("setup"))} />

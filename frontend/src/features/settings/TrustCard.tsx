@@ -4,6 +4,7 @@ import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
 import type { SettingsPending, SettingsView } from "../../api/types";
 import { visible } from "../../model/text";
+import { isToolchain } from "../../model/toolchain";
 import { Button } from "../../ui/Button";
 import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
@@ -20,11 +21,11 @@ export function TrustCard({ pending, channel, onChange }: Props) {
   const [later, setLater] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const fields = pending.fields ?? [];
-  const image = fields.length === 1 && fields[0] === "image";
+  const image = isToolchain(fields);
   if (later) return null;
-  const approve = () => {
+  const decide = (how: "approve" | "decline") => {
     setBusy(true);
-    session().api.settings.approve(channel, pending.path, pending.sha256).then(onChange, (err: unknown) => {
+    session().api.settings[how](channel, pending.path, pending.sha256).then(onChange, (err: unknown) => {
       setFailure(toFailure(err));
       setBusy(false);
     });
@@ -38,7 +39,7 @@ export function TrustCard({ pending, channel, onChange }: Props) {
       <p>
         An agent can write <span className="mono selectable">{visible(pending.path)}</span>.{" "}
         {image ? (
-          "Until you approve it, with all that its build gets, runs have the image that the settings name. The build runs as root, with a network and outside of the gate."
+          "Runs wait until you have decided on it. Its build gets what is shown, and runs as root, with a network and outside of the gate."
         ) : (
           <>
             Until you approve it as it is, runs go without{" "}
@@ -57,7 +58,8 @@ export function TrustCard({ pending, channel, onChange }: Props) {
       <div className="trust-foot">
         <span className="grow" />
         <Button onClick={() => setLater(true)}>Not now</Button>
-        <Button disabled={busy} onClick={approve}>Approve this text</Button>
+        {image && <Button disabled={busy} onClick={() => decide("decline")}>Work without it</Button>}
+        <Button disabled={busy} onClick={() => decide("approve")}>Approve this text</Button>
       </div>
     </section>
   );

@@ -3,6 +3,7 @@ import type { ClientState } from "../../model/terminals/client";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
+import { openDialog } from "../../session/actions";
 import type { PaneAction } from "./props";
 
 /** Says why the terminal cannot be used now, or that it has ended. */
@@ -13,6 +14,7 @@ export function PaneState({ client, drawn, onRetry, onAction }: { client: Client
         <div className="term-failed">
           {client.failure && (
             <FailureCard failure={client.failure}>
+              {client.failure.code === "toolchain" && <Button look="small primary" onClick={() => openDialog("toolchain")}>Look at it</Button>}
               <Button look="small" onClick={onRetry}>Try again</Button>
               <Button look="small" onClick={() => onAction("close")}>Close</Button>
             </FailureCard>

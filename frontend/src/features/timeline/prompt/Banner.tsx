@@ -4,6 +4,7 @@ import { useStore } from "zustand";
 import type { ChannelID } from "../../../api/types";
 import { frameStore } from "../../../model/stores";
 import { Button } from "../../../ui/Button";
+import { isToolchain, toolchainWord } from "../../../model/toolchain";
 import { buildImage, openDialog } from "../../../session/actions";
 
 /** Says before a prompt is sent why its run would fail or wait. */
@@ -37,10 +38,16 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
   if (trust) {
     const n = trust.fields?.length ?? 0;
     const [one = "one of them"] = trust.fields ?? [];
-    const own = n === 1 && one === "image";
+    if (isToolchain(trust.fields)) {
+      return (
+        <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={`This project brings ${toolchainWord(one)} for an image of its own.`} more="Runs wait for your word.">
+          <Button look="small" onClick={() => openDialog("toolchain", channelId)}>Look at it</Button>
+        </Line>
+      );
+    }
     return (
-      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={own ? "This project's own image is not approved." : "This project's settings are not approved."} more={`Runs go without ${own ? "it" : n === 1 ? one : `${n} of them`} until you approve them as they are.`}>
-        <Button look="small" onClick={() => openDialog("settings", channelId)}>{own ? "Look at it" : "Look at them"}</Button>
+      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text="This project's settings are not approved." more={`Runs go without ${n === 1 ? one : `${n} of them`} until you approve them as they are.`}>
+        <Button look="small" onClick={() => openDialog("settings", channelId)}>Look at them</Button>
       </Line>
     );
   }

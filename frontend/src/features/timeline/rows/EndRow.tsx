@@ -1,4 +1,5 @@
-import { Check, ChevronRight, CircleSlash, Film, GitCompareArrows, KeyRound, RotateCw } from "lucide-react";
+import { Check, ChevronRight, CircleSlash, Film, GitCompareArrows, KeyRound, RotateCw, ScrollText } from "lucide-react";
+import { useState } from "react";
 import { visible } from "../../../model/text";
 import { outcomeOf } from "../../../model/timeline/changedfiles";
 import type { EndItem, RunInfo } from "../../../model/timeline/items";
@@ -7,9 +8,10 @@ import { Button, KeyOf } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { Ring } from "../../../ui/Ring";
 import { openDialog, retryRun } from "../../../session/actions";
+import { withoutToolchain } from "../../../session/toolchain";
 import { playBack } from "../../../session/playback";
 import { openReview } from "../../../session/review";
-import { viewStore } from "../../../model/stores";
+import { toastFailure, viewStore } from "../../../model/stores";
 import { exact } from "../../../model/clock";
 import { endFacts, endWord, isDemo } from "../itemText";
 import type { RowProps } from "./props";
@@ -20,6 +22,9 @@ import { UsageTable } from "./UsageTable";
 
 /** Failures of the model's key. The settings open with the keyboard in its field. */
 const KEYS = new Set(["model_auth", "credentials"]);
+
+/** Failures of a build, whose output is at hand. */
+const BUILDS = new Set(["toolchain_build", "image_build"]);
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
 
@@ -73,6 +78,8 @@ export function EndRow({ item, run, model, dir = "", open, onToggle }: RowProps<
               Change the key
             </Button>
           )}
+          {BUILDS.has(failure.code) && <Output />}
+          {failure.code === "toolchain_build" && <Without runId={item.runId} />}
           {buildable(failure.code) && <SandboxBuild kind={buildable(failure.code)} />}
           <Again runId={item.runId} word="Retry" />
           {reviewed && <Review runId={item.runId} />}
@@ -112,6 +119,24 @@ function Again({ runId, word }: { runId: string; word: string }) {
     <Button look="small" onClick={() => void retryRun(runId)}>
       <RotateCw size={12} aria-hidden />
       {word}
+    </Button>
+  );
+}
+
+function Without({ runId }: { runId: string }) {
+  const [busy, setBusy] = useState(false);
+  const go = () => {
+    setBusy(true);
+    withoutToolchain(viewStore.getState().selected, runId).catch(toastFailure).finally(() => setBusy(false));
+  };
+  return <Button look="small" disabled={busy} onClick={go}>Work without it</Button>;
+}
+
+function Output() {
+  return (
+    <Button look="small" onClick={() => openDialog("output")}>
+      <ScrollText size={12} aria-hidden />
+      Full output
     </Button>
   );
 }

@@ -1,15 +1,17 @@
-import { Check, ChevronRight, Rocket, X } from "lucide-react";
+import { Check, ChevronRight, PackagePlus, Rocket, X } from "lucide-react";
 import { useStore } from "zustand";
 import { duration, elapsed } from "../../../model/format";
 import { frameStore } from "../../../model/stores";
 import type { StartItem } from "../../../model/timeline/items";
 import { Spinner } from "../../../ui/Mark";
 import { useNow } from "../../../ui/useNow";
+import { Button } from "../../../ui/Button";
+import { TOOLCHAIN_STEP } from "../../../model/toolchain";
 import { openDialog } from "../../../session/actions";
 import type { RowProps } from "./props";
 
-const DOING: Record<string, string> = { image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };
-const DONE: Record<string, string> = { image: "Agent image", container: "Container", link: "Link", agent: "Claude Code" };
+const DOING: Record<string, string> = { toolchain: "The project brings an image of its own. The run waits for your word.", image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };
+const DONE: Record<string, string> = { toolchain: "Your word on the image", image: "Agent image", container: "Container", link: "Link", agent: "Claude Code" };
 
 export function StartRow({ item, open, onToggle }: RowProps<StartItem>) {
   const busy = item.readyAt === 0;
@@ -44,9 +46,10 @@ function Steps({ item, now }: { item: StartItem; now: number }) {
         const end = next?.at ?? now;
         return (
           <li key={`${s.step}${s.at}`} className={last && busy ? "busy" : last && item.failed ? "bad" : ""}>
-            {last && busy ? <Spinner size={13} /> : last && item.failed ? <X size={13} aria-hidden /> : <Check size={13} aria-hidden />}
+            {last && busy ? s.step === TOOLCHAIN_STEP ? <PackagePlus size={13} aria-hidden /> : <Spinner size={13} /> : last && item.failed ? <X size={13} aria-hidden /> : <Check size={13} aria-hidden />}
             <span>{(last && busy) || item.failed ? (DOING[s.step] ?? s.step) : (DONE[s.step] ?? s.step)}</span>
             {last && busy && s.step === "image" && <BuildProgress />}
+            {last && busy && s.step === TOOLCHAIN_STEP && <Button look="small primary" onClick={() => openDialog("toolchain")}>Look at it</Button>}
             <span className="steps-time tnum">{last && busy ? (end - s.at > 1500 ? elapsed(end - s.at) : "") : duration(end - s.at)}</span>
           </li>
         );

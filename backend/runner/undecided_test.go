@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// decisions are a person's, who has yet to decide.
+type decisions struct {
+	mu      sync.Mutex
+	path    string
+	changed chan struct{}
+	asked   int
+}
+
+func (d *decisions) Undecided(core.Channel) (string, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked++
+	return d.path, d.changed
+}
+
+func (d *decisions) say(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.changed)
+	d.path, d.changed = path, make(chan struct{})
+}
+
+// steps counts how often a run was said to be at a step.
+func (r *rig) steps(id core.RunID, step string) (n int) {
+	for _, e := range r.store.timeline(id) {
+		var st core.Status
+		if e.Type == core.EventStatus && json.Unmarshal(e.Data, &st) == nil && st.Step == step {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRunWaitsForADecision: nothing is made before the person has decided; what they wait for is
+// said once, a change that decides nothing lets nobody pass, and the time limit does not run.
+func TestRunWaitsForADecision(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, _ := newSpawnRig(t, fine, fine)
+		d := &decisions{path: "/repo/.loop/setup.sh", changed: make(chan struct{})}
+		r.ports.Toolchains = d
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		r.pass(100 * time.Hour)
+		d.say("/repo/.loop/setup.sh")
+		r.pass(time.Hour)
+		if n := r.steps(run.ID, stepToolchain); n != 1 || r.steps(run.ID, stepImage) != 0 || d.asked < 2 {
+			t.Fatalf("told %d times, asked %d times, %d images", n, d.asked, r.steps(run.ID, stepImage))
+		}
+		if w := r.prompt("c", "after it").WaitsFor.Reason; w != core.WaitRun {
+			t.Errorf("the next prompt waits for %q", w)
+		}
+		d.say("")
+		if got := r.ended(run.ID, time.Minute); got.State != core.RunDone {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// TestRunIsStoppedWhileUndecided: it ends at once, and nothing was made.
+func TestRunIsStoppedWhileUndecided(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, _ := newSpawnRig(t, fine)
+		r.ports.Toolchains = &decisions{path: "/repo/.loop/setup.sh", changed: make(chan struct{})}
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		r.pass(time.Second)
+		if err := r.s.Cancel(t.Context(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ended(run.ID, time.Minute); got.State != core.RunCancelled || r.steps(run.ID, stepImage) != 0 {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
