@@ -120,6 +120,7 @@ type ChannelActivity struct {
 	Queued      int
 	Questions   int   // that wait for the person
 	Active      *Run  // starting or running
+	Talked      int64 // when something was last said in a terminal, in ms; 0: never
 	Talking     int64 // since when the agent is at a turn in a terminal, in ms; 0: it is not
 	Last        *Run  // newest run that ended
 	LastEventID int64
@@ -165,6 +166,8 @@ func (c Channel) View(a ChannelActivity) ChannelView {
 		v.State, v.RunningSince = ChannelWorking, time.UnixMilli(a.Talking)
 	case a.Queued > 0:
 		v.State = ChannelQueued
+	case a.Talked > 0 && (a.Last == nil || a.Last.EndedAt.UnixMilli() < a.Talked):
+		v.State = ChannelDone
 	case a.Last != nil && a.Last.State == RunDone:
 		v.State = ChannelDone
 	case a.Last != nil && a.Last.State != RunCancelled:

@@ -48,7 +48,8 @@ func TestTalkInATerminal(t *testing.T) {
 	s.finished(ch, run)
 
 	pane := s.termClient(t)
-	made := pane.create(fmt.Sprintf(`"channel_id":%q,"rows":40,"cols":120`, ch))
+	made := pane.create(fmt.Sprintf(`"channel_id":%q,"plain":true,"rows":40,"cols":120`, ch))
+	pane.typeIn("claude --continue --dangerously-skip-permissions\r")
 	pane.shown("agents") // below the CLI's prompt
 	say := func(words string) {
 		t.Helper()
@@ -119,15 +120,14 @@ func TestTalkInATerminal(t *testing.T) {
 	// What is said while Loop is gone is read when it is back.
 	s.kill()
 	s = h.serve()
+	poll(t, "the terminal", func() bool {
+		var terms []core.TerminalInfo
+		s.must("Terminals.List", &terms, ch)
+		return len(terms) == 1 && terms[0].State == core.TerminalRunning
+	})
 	pane = s.termClient(t)
 	pane.say(`{"type":"attach","session_id":%q}`, made.SessionID)
 	pane.status("attached")
-	defer func() {
-		if t.Failed() {
-			t.Logf("%q", pane.text())
-		}
-	}()
-	pane.wait("the shell", func() bool { return promptEnd.Match(pane.out) })
 	pane.typeIn("claude --continue --print 'Do-third'\r")
 	talks, page = talked("the third", func(l []core.TerminalTalk) bool { return len(l) == 2 && !l[1].Working })
 	if talks[1].Title != "Do-third" || talks[0].Prompts != 1 || strings.Count(texts(page.Events), "Do-second") > 1 {

@@ -163,7 +163,8 @@ func channelOf(r rows.Channel) (core.Channel, error) {
 	c := core.Channel{
 		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
 		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), DemoSessionID: core.SessionID(r.DemoSessionID),
-		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt), Untitled: r.Untitled != 0,
+		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
+		Untitled: r.Untitled != 0,
 	}
 	err := errors.Join(fromJSON(r.NextSession, &c.NextSession), fromJSON(r.DemoNextSession, &c.DemoNextSession),
 		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices), fromJSON(r.Commands, &c.Commands),

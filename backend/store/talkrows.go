@@ -83,12 +83,16 @@ func talkOf(r rows.Talk) (t core.SavedTalk, err error) {
 	return t, nil
 }
 
-// talking adds which channels' agents are at a turn in a terminal.
+// talking adds when the agents of channels were last at work in a terminal, and are.
 func (s *Store) talking(ctx context.Context, change func(core.ChannelID, func(*core.ChannelActivity))) error {
-	list, err := s.read.WorkingTalks(ctx)
+	list, err := s.read.LastTalks(ctx)
 	talks, err := decoded(s, "list talks", list, err, talkOf)
 	for _, t := range talks {
-		change(t.ChannelID, func(a *core.ChannelActivity) { a.Talking = max(t.TurnBegan, 1) })
+		change(t.ChannelID, func(a *core.ChannelActivity) {
+			if a.Talked = max(a.Talked, t.Last); t.Working {
+				a.Talking = max(t.TurnBegan, 1)
+			}
+		})
 	}
 	return err
 }

@@ -217,13 +217,16 @@ func (s *Service) round(ctx context.Context) (more bool) {
 		}
 		s.mu.Lock()
 		f.working = working
-		switch now := s.o.Now(); {
-		case f.due(now):
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, f := range s.followed {
+		if f.due(s.o.Now()) {
 			more = true
-		case f.over || !f.reading.alive:
+		} else if f.over || !f.reading.alive {
 			delete(s.followed, k) // what was read is stored
 		}
-		s.mu.Unlock()
 	}
 	return more
 }

@@ -15,7 +15,7 @@ CREATE TABLE talks (
 ) STRICT;
 
 CREATE INDEX talks_session ON talks (channel_id, session_id, seq);
-CREATE INDEX talks_working ON talks (channel_id) WHERE working = 1;
+CREATE INDEX talks_working ON talks (working) WHERE working = 1;
 CREATE INDEX talks_updated ON talks (updated_at);
 
 -- What was added to the cost of a talk, and when: a talk may go on over midnight.

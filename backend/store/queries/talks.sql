@@ -13,8 +13,8 @@ SELECT * FROM talks WHERE channel_id = ? AND session_id = ? ORDER BY seq DESC LI
 -- name: TalksSince :many
 SELECT * FROM talks WHERE updated_at >= ? OR working = 1 ORDER BY seq DESC LIMIT ?;
 
--- name: WorkingTalks :many
-SELECT * FROM talks WHERE working = 1 ORDER BY seq;
+-- name: LastTalks :many
+SELECT * FROM talks WHERE working = 1 OR seq IN (SELECT max(t.seq) FROM talks t GROUP BY t.channel_id) ORDER BY seq;
 
 -- name: TalkCostSince :one
 SELECT CAST(coalesce(sum(c.usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(t.estimated), 0) AS INTEGER) AS estimated

@@ -249,6 +249,7 @@ export type Channel = {
   branch?: string;
   parent_dir?: string;
   context?: ContextFill;
+  origin?: Origin;
   created_at: string;
 };
 
@@ -275,6 +276,7 @@ export type ChannelView = Channel & {
   last_event_id: number;
   last_error?: Failure;
   browser_held?: boolean; // the person drives its browser, and an agent waits for that
+  talking?: boolean; // the agent is at a turn in a terminal
   on_host?: boolean; // what a person prompts works on this computer itself, without a container
 };
 
@@ -509,6 +511,7 @@ export type EventType =
   | "terminal.created"
   | "terminal.changed"
   | "terminal.removed"
+  | "terminal.talk"
   | "gate.asked"
   | "gate.changed"
   | "gate.resolved"
@@ -1080,6 +1083,13 @@ export type Notice = {
 
 export type OpenMode = "resume" | "fork" | "fresh";
 
+export type Origin = {
+  channel_id?: ChannelID;
+  event_id?: number;
+  words?: string;
+  open?: boolean;
+};
+
 export type Outcome = Usage & {
   text?: string;
   session_id?: SessionID;
@@ -1561,6 +1571,23 @@ export type TerminalSpec = {
 
 export type TerminalState = "running" | "away" | "ended";
 
+export type TerminalTalk = Usage & {
+  talk_id: RunID;
+  channel_id: ChannelID;
+  session_id: SessionID;
+  terminal_id?: TerminalID; // where it was last held
+  title: string; // the first prompt in one line; empty where there was none
+  prompts: number;
+  working?: boolean; // the agent is at a turn
+  broken?: boolean; // the last turn ended with its program, or nobody knows how
+  demo?: boolean;
+  began_ms: number;
+  turn_began_ms?: number; // while it is working
+  last_ms: number; // of what was last said or done
+  unpriced?: string[];
+  added_usd?: number;
+};
+
 export type TerminalTarget = "agent" | "host";
 
 export type TextSizes = {
@@ -1706,6 +1733,7 @@ export type EventData = {
   "terminal.created": TerminalInfo;
   "terminal.changed": TerminalInfo;
   "terminal.removed": TerminalInfo;
+  "terminal.talk": TerminalTalk;
   "gate.asked": Approval;
   "gate.changed": Approval;
   "gate.resolved": Approval;

@@ -132,6 +132,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastTalkStmt, err = db.PrepareContext(ctx, lastTalk); err != nil {
 		return nil, fmt.Errorf("error preparing query LastTalk: %w", err)
 	}
+	if q.lastTalksStmt, err = db.PrepareContext(ctx, lastTalks); err != nil {
+		return nil, fmt.Errorf("error preparing query LastTalks: %w", err)
+	}
 	if q.latestEndedStmt, err = db.PrepareContext(ctx, latestEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestEnded: %w", err)
 	}
@@ -269,9 +272,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.usualModelStmt, err = db.PrepareContext(ctx, usualModel); err != nil {
 		return nil, fmt.Errorf("error preparing query UsualModel: %w", err)
-	}
-	if q.workingTalksStmt, err = db.PrepareContext(ctx, workingTalks); err != nil {
-		return nil, fmt.Errorf("error preparing query WorkingTalks: %w", err)
 	}
 	return &q, nil
 }
@@ -456,6 +456,11 @@ func (q *Queries) Close() error {
 	if q.lastTalkStmt != nil {
 		if cerr := q.lastTalkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastTalkStmt: %w", cerr)
+		}
+	}
+	if q.lastTalksStmt != nil {
+		if cerr := q.lastTalksStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastTalksStmt: %w", cerr)
 		}
 	}
 	if q.latestEndedStmt != nil {
@@ -688,11 +693,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing usualModelStmt: %w", cerr)
 		}
 	}
-	if q.workingTalksStmt != nil {
-		if cerr := q.workingTalksStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing workingTalksStmt: %w", cerr)
-		}
-	}
 	return err
 }
 
@@ -768,6 +768,7 @@ type Queries struct {
 	lastEventIDsStmt       *sql.Stmt
 	lastMessageStmt        *sql.Stmt
 	lastTalkStmt           *sql.Stmt
+	lastTalksStmt          *sql.Stmt
 	latestEndedStmt        *sql.Stmt
 	leaveOutFrameStmt      *sql.Stmt
 	leaveOutPictureStmt    *sql.Stmt
@@ -814,7 +815,6 @@ type Queries struct {
 	updateContainerStmt    *sql.Stmt
 	updateRunStmt          *sql.Stmt
 	usualModelStmt         *sql.Stmt
-	workingTalksStmt       *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -857,6 +857,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		lastEventIDsStmt:       q.lastEventIDsStmt,
 		lastMessageStmt:        q.lastMessageStmt,
 		lastTalkStmt:           q.lastTalkStmt,
+		lastTalksStmt:          q.lastTalksStmt,
 		latestEndedStmt:        q.latestEndedStmt,
 		leaveOutFrameStmt:      q.leaveOutFrameStmt,
 		leaveOutPictureStmt:    q.leaveOutPictureStmt,
@@ -903,6 +904,5 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		updateContainerStmt:    q.updateContainerStmt,
 		updateRunStmt:          q.updateRunStmt,
 		usualModelStmt:         q.usualModelStmt,
-		workingTalksStmt:       q.workingTalksStmt,
 	}
 }

@@ -51,6 +51,44 @@ func (q *Queries) LastTalk(ctx context.Context, arg LastTalkParams) (Talk, error
 	return i, err
 }
 
+const lastTalks = `-- name: LastTalks :many
+SELECT seq, id, channel_id, session_id, begins_at, read_to, working, estimated, updated_at, data FROM talks WHERE working = 1 OR seq IN (SELECT max(t.seq) FROM talks t GROUP BY t.channel_id) ORDER BY seq
+`
+
+func (q *Queries) LastTalks(ctx context.Context) ([]Talk, error) {
+	rows, err := q.query(ctx, q.lastTalksStmt, lastTalks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Talk
+	for rows.Next() {
+		var i Talk
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.ChannelID,
+			&i.SessionID,
+			&i.BeginsAt,
+			&i.ReadTo,
+			&i.Working,
+			&i.Estimated,
+			&i.UpdatedAt,
+			&i.Data,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putTalk = `-- name: PutTalk :exec
 INSERT INTO talks (id, channel_id, session_id, begins_at, read_to, working, estimated, updated_at, data)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -160,44 +198,6 @@ type TalksSinceParams struct {
 
 func (q *Queries) TalksSince(ctx context.Context, arg TalksSinceParams) ([]Talk, error) {
 	rows, err := q.query(ctx, q.talksSinceStmt, talksSince, arg.UpdatedAt, arg.Limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Talk
-	for rows.Next() {
-		var i Talk
-		if err := rows.Scan(
-			&i.Seq,
-			&i.ID,
-			&i.ChannelID,
-			&i.SessionID,
-			&i.BeginsAt,
-			&i.ReadTo,
-			&i.Working,
-			&i.Estimated,
-			&i.UpdatedAt,
-			&i.Data,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const workingTalks = `-- name: WorkingTalks :many
-SELECT seq, id, channel_id, session_id, begins_at, read_to, working, estimated, updated_at, data FROM talks WHERE working = 1 ORDER BY seq
-`
-
-func (q *Queries) WorkingTalks(ctx context.Context) ([]Talk, error) {
-	rows, err := q.query(ctx, q.workingTalksStmt, workingTalks)
 	if err != nil {
 		return nil, err
 	}
