@@ -49,7 +49,10 @@ func TestTalkInATerminal(t *testing.T) {
 
 	pane := s.termClient(t)
 	made := pane.create(fmt.Sprintf(`"channel_id":%q,"plain":true,"rows":40,"cols":120`, ch))
-	pane.typeIn("claude --continue --dangerously-skip-permissions\r")
+	var list []core.ChannelView
+	s.must("Channels.List", &list)
+	session := list[0].SessionID
+	pane.typeIn(fmt.Sprintf("claude --resume %s --dangerously-skip-permissions\r", session))
 	pane.shown("agents") // below the CLI's prompt
 	say := func(words string) {
 		t.Helper()
@@ -74,7 +77,6 @@ func TestTalkInATerminal(t *testing.T) {
 	c.mu.Unlock()
 	say("Do-term please")
 	talked("the turn", working(true))
-	var list []core.ChannelView
 	if s.must("Channels.List", &list); list[0].State != core.ChannelWorking || !list[0].Talking {
 		t.Errorf("%+v", list[0])
 	}
@@ -128,7 +130,7 @@ func TestTalkInATerminal(t *testing.T) {
 	pane = s.termClient(t)
 	pane.say(`{"type":"attach","session_id":%q}`, made.SessionID)
 	pane.status("attached")
-	pane.typeIn("claude --continue --print 'Do-third'\r")
+	pane.typeIn(fmt.Sprintf("claude --resume %s --print 'Do-third'\r", session))
 	talks, page = talked("the third", func(l []core.TerminalTalk) bool { return len(l) == 2 && !l[1].Working })
 	if talks[1].Title != "Do-third" || talks[0].Prompts != 1 || strings.Count(texts(page.Events), "Do-second") > 1 {
 		t.Errorf("%+v", talks)

@@ -1,7 +1,7 @@
 // What is said to Claude in terminals: one row for each stretch of a conversation, which its own
 // rows hang below.
 import type { LoopEvent, RunID, TerminalTalk } from "../../api/types";
-import { duration, money, plural } from "../format";
+import { elapsed, money, plural } from "../format";
 import { amount } from "../usage";
 import { text } from "./coerce";
 import type { Built, Item, TalkItem } from "./items";
@@ -96,7 +96,7 @@ export function nestAll(items: readonly Item[], isOpen: (key: string) => boolean
 /** “4 prompts”, “12 m”, “$0.23 and what claude-x costs, which is not known” */
 export function talkFacts(t: TerminalTalk): string[] {
   const took = t.last_ms - t.began_ms;
-  return [t.prompts > 0 ? plural(t.prompts, "prompt") : "", took >= 1000 ? duration(took) : "", costOf(t), t.broken ? "broken off" : ""].filter(Boolean);
+  return [t.prompts > 0 ? plural(t.prompts, "prompt") : "", took >= 1000 ? elapsed(took) : "", costOf(t), t.broken ? "broken off" : ""].filter(Boolean);
 }
 
 /** What a talk has cost, as far as that is known. */

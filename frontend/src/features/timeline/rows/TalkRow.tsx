@@ -35,7 +35,8 @@ function Working({ since }: { since: number }) {
   const now = useNow(true);
   return (
     <span className="talkrow-working">
-      <CircleDashed size={12} aria-hidden /> working{since > 0 ? ` ${elapsed(Math.max(0, now - since))}` : ""}
+      <CircleDashed size={12} aria-hidden />
+      <span>working{since > 0 ? ` ${elapsed(Math.max(0, now - since))}` : ""}</span>
     </span>
   );
 }
