@@ -119,20 +119,11 @@ func TestTalkInATerminal(t *testing.T) {
 		t.Errorf("the run is said to be a talk: %+v", talks)
 	}
 
-	// What is said while Loop is gone is read when it is back.
+	// It is there after Loop has died, once.
 	s.kill()
 	s = h.serve()
-	poll(t, "the terminal", func() bool {
-		var terms []core.TerminalInfo
-		s.must("Terminals.List", &terms, ch)
-		return len(terms) == 1 && terms[0].State == core.TerminalRunning
-	})
-	pane = s.termClient(t)
-	pane.say(`{"type":"attach","session_id":%q}`, made.SessionID)
-	pane.status("attached")
-	pane.typeIn(fmt.Sprintf("claude --resume %s --print 'Do-third'\r", session))
-	talks, page = talked("the third", func(l []core.TerminalTalk) bool { return len(l) == 2 && !l[1].Working })
-	if talks[1].Title != "Do-third" || talks[0].Prompts != 1 || strings.Count(texts(page.Events), "Do-second") > 1 {
+	if talks, page = talked("the talk", func(l []core.TerminalTalk) bool { return len(l) > 0 }); len(talks) != 1 ||
+		talks[0].CostUSD != first.CostUSD || strings.Count(texts(page.Events), "Do-term please") > 1 {
 		t.Errorf("%+v", talks)
 	}
 }
