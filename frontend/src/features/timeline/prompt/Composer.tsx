@@ -122,7 +122,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     }
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
-      if (parked && text.trim() && !mod(e.nativeEvent) && !plan && pictures.length === 0 && wish === NO_WISH) { // what is chosen for a prompt is one
+      if (parked && text.trim() && !mod(e.nativeEvent) && !plan && pictures.length === 0 && Object.keys(wishOptions(wish)).length === 0) { // what is chosen for a prompt is one
         if (asked) answer.current?.();
         else setOffered(text);
       } else submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
