@@ -139,7 +139,7 @@ func (f *filter) set(ids []string) {
 var global = map[core.EventType]bool{
 	core.EventChannelCreated: true, core.EventChannelUpdated: true, core.EventChannelDeleted: true,
 	core.EventContainerAdded: true, core.EventContainerChanged: true, core.EventContainerRemoved: true,
-	core.EventStatus: true, core.EventQueueChanged: true,
+	core.EventStatus: true, core.EventTalk: true, core.EventQueueChanged: true,
 	core.EventAskUser: true, core.EventExitPlan: true, core.EventAskResolved: true, core.EventPlanResolved: true,
 }
 

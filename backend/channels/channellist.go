@@ -76,6 +76,7 @@ type Agents interface {
 // Options assemble a Service.
 type Options struct {
 	Store     Store
+	Titles    Titles
 	Runs      Runs
 	Sessions  Sessions
 	Worktrees Worktrees

@@ -32,6 +32,7 @@ type world struct {
 	forgotten []core.ChannelID // by browsers
 	sessions  []core.SessionInfo
 	messages  map[core.SessionID][]core.SessionMessage
+	said      []saidMessage
 	copied    []string
 	made      []string
 	removed   []string
@@ -54,7 +55,7 @@ func newWorld(t *testing.T) *world {
 		messages: map[core.SessionID][]core.SessionMessage{}, fail: map[string]error{}, onCall: map[string]func(string){},
 	}
 	w.s = New(Options{
-		Store: w, Runs: w, Sessions: transcripts{w}, Worktrees: trees{w}, Browsers: w, Home: w.home, Now: time.Now,
+		Store: w, Titles: w, Runs: w, Sessions: transcripts{w}, Worktrees: trees{w}, Browsers: w, Home: w.home, Now: time.Now,
 		Publish: func(e ...core.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -128,7 +129,38 @@ func (w *world) edit(id core.ChannelID, change func(*core.Channel)) error {
 }
 
 func (w *world) RenameChannel(_ context.Context, id core.ChannelID, name string) error {
-	return w.edit(id, func(c *core.Channel) { c.Name = name })
+	return w.edit(id, func(c *core.Channel) { c.Name, c.Untitled = name, false })
+}
+
+func (w *world) TitleChannel(_ context.Context, id core.ChannelID, name string) error {
+	if err := w.call("TitleChannel", string(id)); err != nil {
+		return err
+	}
+	if ch, err := w.Channel(context.Background(), id); err != nil || !ch.Untitled {
+		return core.ErrNotFound
+	}
+	return w.RenameChannel(context.Background(), id, name)
+}
+
+func (w *world) SetOrigin(_ context.Context, id core.ChannelID, o core.Origin) error {
+	return w.edit(id, func(c *core.Channel) { c.Origin = o })
+}
+
+// Message knows what w.said has.
+func (w *world) Message(_ context.Context, id core.ChannelID, uuid string) (int64, string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, m := range slices.Backward(w.said) {
+		if m.channel == id && (uuid == "" || uuid == m.uuid) {
+			return int64(i + 1), m.text, nil
+		}
+	}
+	return 0, "", core.ErrNotFound
+}
+
+type saidMessage struct {
+	channel    core.ChannelID
+	uuid, text string
 }
 
 func (w *world) SetChannelNext(_ context.Context, id core.ChannelID, demo bool, next core.SessionStart, _ core.RunID) error {

@@ -3,6 +3,7 @@ package channels
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loop/backend/core"
@@ -29,7 +30,7 @@ func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (cor
 	if err != nil {
 		return core.ChannelView{}, err
 	}
-	name := req.Name
+	name, untitled := req.Name, false
 	if strings.TrimSpace(name) == "" {
 		n := 1
 		for _, ch := range f.list {
@@ -37,7 +38,7 @@ func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (cor
 				n++
 			}
 		}
-		name = fmt.Sprintf("Thread %d", n)
+		name, untitled = fmt.Sprintf("Thread %d", n), true
 	}
 	if name, err = checkName(name); err != nil {
 		return core.ChannelView{}, err
@@ -45,7 +46,7 @@ func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (cor
 	ch := core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindThread, Name: name,
 		Dir: parent.Dir, ParentDir: parent.ParentDir, Branch: parent.Branch, StateID: parent.StateOwner(),
-		Choices:   parent.Choices,
+		Choices: parent.Choices, Untitled: untitled,
 		SessionID: parent.SessionID, DemoSessionID: parent.DemoSessionID,
 	}
 	if parent.Kind == core.KindDemo {
@@ -63,7 +64,45 @@ func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (cor
 	default:
 		ch.NextSession = start
 	}
+	ch.Origin = s.origin(ctx, f.list, parent, ch, start)
 	return s.create(ctx, ch)
+}
+
+// origin is what a new thread continues, as far as that is known: where it was
+// split off, or another channel whose conversation it takes up.
+func (s *Service) origin(ctx context.Context, all []core.Channel, parent, ch core.Channel, start core.SessionStart) core.Origin {
+	goesOn := func(demo bool) bool {
+		next := ch.Next(demo)
+		return next.Mode != core.SessionFresh && (ch.Session(demo) != "" || next.SessionID != "")
+	}
+	if !goesOn(false) && !goesOn(true) {
+		return core.Origin{}
+	}
+	o := core.Origin{ChannelID: parent.ID}
+	own := parent.SessionID
+	if parent.Kind == core.KindDemo {
+		own = parent.DemoSessionID
+	}
+	if start.SessionID != "" && start.SessionID != own && start.SessionID != parent.DemoSessionID {
+		i := slices.IndexFunc(all, func(c core.Channel) bool {
+			return c.SessionID == start.SessionID || c.DemoSessionID == start.SessionID
+		})
+		if i < 0 { // it was held in a terminal, or is an earlier one
+			return o
+		}
+		o.ChannelID = all[i].ID
+	}
+	o.Open = start.At == ""
+	return s.upTo(ctx, o, start.At)
+}
+
+// upTo names the last message that is continued; empty is the newest there is.
+func (s *Service) upTo(ctx context.Context, o core.Origin, uuid string) core.Origin {
+	id, text, err := s.opts.Titles.Message(ctx, o.ChannelID, uuid)
+	if err == nil { // else it leads to the channel
+		o.EventID, o.Words = id, core.Title(text)
+	}
+	return o
 }
 
 // forked is how a thread of parent begins on one kind of model: with a copy of

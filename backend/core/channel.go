@@ -44,8 +44,22 @@ type Channel struct {
 	// heard from the model.
 	Context Context `json:"context,omitzero"`
 	// Commands are those that the agent CLI offered when a run last ended here.
-	Commands  []string  `json:"-"`
+	Commands []string `json:"-"`
+	// Untitled says that Loop chose the name, until the first prompt.
+	Untitled  bool      `json:"-"`
+	Origin    Origin    `json:"origin,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// Origin is what a thread's conversation continues.
+type Origin struct {
+	ChannelID ChannelID `json:"channel_id,omitempty"`
+	// EventID is the last message that both have, 0 where the timeline does not have it. Words
+	// are its beginning, or the title of the conversation.
+	EventID int64  `json:"event_id,omitempty"`
+	Words   string `json:"words,omitempty"`
+	// Open says that what is still said there is continued, too: up to the first prompt here.
+	Open bool `json:"open,omitempty"`
 }
 
 // ChannelChoices are settings of one channel, over those of files. An empty one leaves the
@@ -104,9 +118,11 @@ func (c Channel) StateOwner() ChannelID { return cmp.Or(c.StateID, c.ID) }
 // ChannelActivity is how a channel's runs stand.
 type ChannelActivity struct {
 	Queued      int
-	Questions   int  // that wait for the person
-	Active      *Run // starting or running
-	Last        *Run // newest run that ended
+	Questions   int   // that wait for the person
+	Active      *Run  // starting or running
+	Talked      int64 // when something was last said in a terminal, in ms; 0: never
+	Talking     int64 // since when the agent is at a turn in a terminal, in ms; 0: it is not
+	Last        *Run  // newest run that ended
 	LastEventID int64
 }
 
@@ -132,6 +148,7 @@ type ChannelView struct {
 	LastEventID  int64        `json:"last_event_id"`
 	LastError    *Failure     `json:"last_error,omitempty"`
 	BrowserHeld  bool         `json:"browser_held,omitempty"` // the person drives its browser, and an agent waits for that
+	Talking      bool         `json:"talking,omitempty"`      // the agent is at a turn in a terminal
 	OnHost       bool         `json:"on_host,omitempty"`      // what a person prompts works on this computer itself, without a container
 }
 
@@ -139,13 +156,18 @@ type ChannelView struct {
 // command line and agents see. frontend/src/model/frame.ts follows it by events.
 func (c Channel) View(a ChannelActivity) ChannelView {
 	v := ChannelView{Channel: c, State: ChannelIdle, Queued: a.Queued, Questions: a.Questions, LastEventID: a.LastEventID}
+	v.Talking = a.Talking > 0
 	switch {
 	case a.Questions > 0:
 		v.State = ChannelNeedsYou
 	case a.Active != nil:
 		v.State, v.RunningSince = ChannelWorking, a.Active.StartedAt
+	case a.Talking > 0:
+		v.State, v.RunningSince = ChannelWorking, time.UnixMilli(a.Talking)
 	case a.Queued > 0:
 		v.State = ChannelQueued
+	case a.Talked > 0 && (a.Last == nil || a.Last.EndedAt.UnixMilli() < a.Talked):
+		v.State = ChannelDone
 	case a.Last != nil && a.Last.State == RunDone:
 		v.State = ChannelDone
 	case a.Last != nil && a.Last.State != RunCancelled:

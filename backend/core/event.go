@@ -46,6 +46,7 @@ const (
 	EventTerminalCreated  EventType = "terminal.created"   // TerminalInfo; not stored, as are the next two
 	EventTerminalChanged  EventType = "terminal.changed"
 	EventTerminalRemoved  EventType = "terminal.removed"
+	EventTalk             EventType = "terminal.talk" // TerminalTalk; stored
 	EventGateAsked        EventType = "gate.asked"    // Approval; stored where it is a run's
 	EventGateChanged      EventType = "gate.changed"  // Approval: more calls, a later deadline; not stored
 	EventGateResolved     EventType = "gate.resolved" // Approval; stored where it is a run's

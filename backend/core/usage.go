@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -85,6 +86,19 @@ var dated = regexp.MustCompile(`(-20\d{6})?(\[.*)?$`)
 // SameModel compares the names of two models.
 func SameModel(a, b string) bool {
 	return dated.ReplaceAllString(a, "") == dated.ReplaceAllString(b, "")
+}
+
+// RateOf is what is known of a model, whatever stands behind its name; zero is nothing.
+func RateOf(rates map[string]ModelRate, model string) ModelRate {
+	if r, ok := rates[model]; ok {
+		return r
+	}
+	for _, name := range slices.Sorted(maps.Keys(rates)) {
+		if SameModel(name, model) {
+			return rates[name]
+		}
+	}
+	return ModelRate{}
 }
 
 // Context is how full a conversation's context was at the last message of its

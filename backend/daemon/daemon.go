@@ -60,6 +60,7 @@ import (
 	"loop/backend/slashcommands"
 	"loop/backend/spools"
 	"loop/backend/store"
+	"loop/backend/talks"
 	"loop/backend/terminal"
 	"loop/backend/terminal/programs"
 	"loop/backend/workspace"
@@ -111,6 +112,7 @@ type Daemon struct {
 	reviews    *review.Service
 	terminals  *terminal.Service
 	recordings *recordings.Store
+	talks      *talks.Service
 	callbacks  *lateCallbacks
 	browsers   *browser.Service
 	footage    *footage.Service
@@ -289,8 +291,20 @@ func (d *Daemon) assembleRuns() {
 	d.hostTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Browsers: d.browsers, Runs: d.store, Host: "127.0.0.1", DemoModel: model, Log: d.log,
 	})
+	kept := transcripts(d.home, d.settings.States)
+	d.talks = talks.New(talks.Options{
+		Store: d.store, Terminals: func(ch core.ChannelID) []core.TerminalInfo { return d.terminals.List(ch) },
+		Open: func(ctx context.Context, ch core.Channel, s core.SessionID, offset int64) (talks.Reading, error) {
+			f, err := kept.Follow(ctx, ch, s, offset)
+			if err != nil {
+				return talks.Reading{}, err
+			}
+			return talks.Reading{ReadCloser: f, Size: f.Size}, nil
+		},
+		Publish: d.bus.Publish, Now: time.Now, Log: d.log,
+	})
 	d.links = guestlink.NewPool(&guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, Browsers: d.browsers, DemoModel: model, Gate: d.gate,
+		Talks: d.talks, Dialer: d.engine, Callbacks: d.callbacks, Browsers: d.browsers, DemoModel: model, Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,
 	})
 	computer := hostfacts.Computer{LoopHome: d.home, Seed: d.copies.Seed}
@@ -302,7 +316,6 @@ func (d *Daemon) assembleRuns() {
 	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
 	d.pictures = attachments.Files{Home: d.home, Channels: d.store}
-	kept := transcripts(d.home, d.settings.States)
 	d.files = filebridge.New(filebridge.Options{
 		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
 	})
@@ -315,6 +328,9 @@ func (d *Daemon) assembleRuns() {
 		Settings:  runSettings{runs, d.health, d.guestTCP, d.hostTCP, d.host.Folder()},
 		Sessions:  kept.Resumable, Stamp: kept.Stamp, Attachments: d.pictures, Publish: d.bus.Publish, Log: d.log,
 		Gate: runGate{d.gate, supervised}, Checkpoints: d.rewind, Toolchains: d.settings,
+		Begun: func(ctx context.Context, ch core.Channel, prompt string) error {
+			return d.channels.Begin(ctx, ch, prompt)
+		},
 	}, runner.Options{Now: time.Now, AfterRun: 2 * time.Minute})
 	d.rewind.Follow(d.runner)
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
@@ -329,11 +345,12 @@ func (d *Daemon) assembleRuns() {
 		Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
+			d.talks.Changed(i)
 		},
 		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: kept,
+		Store: d.store, Titles: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: kept,
 		Home: d.home, Fit: computer.Fit,
 		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}.Exec),
 		Browsers:  d.browsers, Agents: d.settings, Choose: d.store.SetChannelChoices,
@@ -363,7 +380,7 @@ func (d *Daemon) assembleBound() {
 		Debuggers: func() bool { return d.settings.Current().Gates.AgentGate.Debuggers }}
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
-		Settings: doctorSettings{d.settings, d.config}, ReadCA: imagebuild.ReadCAFile,
+		Settings: settings.ForDoctor{Service: d.settings, File: d.config}, ReadCA: imagebuild.ReadCAFile,
 		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}
 	memory, err := pagememory.Open(d.home)
@@ -466,6 +483,7 @@ func (d *Daemon) Start() error {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
 	d.background("terminals", d.terminals.Run)
+	d.background("conversations in terminals", d.talks.Run)
 	d.background("browsers", d.browsers.Run)
 	d.background("frames of browsers", d.footage.Run)
 	d.work.Go(func() { d.sidecars().Sweep(d.ctx) })

@@ -9,6 +9,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/gate"
 	"loop/backend/provision"
+	"loop/backend/settings"
 	"loop/backend/terminal/programs"
 )
 
@@ -38,3 +39,11 @@ func (p preview) Explain(ctx context.Context, id core.ChannelID, plan bool) (cor
 	r, err := p.resolve(ctx, id, provision.Want{Plan: plan, PlanGated: plan && p.gate.Enforces(), Shared: true, OnHost: true})
 	return r.Why, err
 }
+
+// doctorGate is the gate as package doctor sees it.
+type doctorGate struct {
+	*gate.Service
+	settings *settings.Service
+}
+
+func (g doctorGate) Enabled() bool { return g.settings.Current().Gates.AgentGate.Enabled }

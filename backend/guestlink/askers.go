@@ -26,6 +26,7 @@ func (l *Link) Admit(spawn core.SpawnID, who core.Identity) {
 // askers are the spawns that may ask for something on one link.
 type askers struct {
 	demo    http.Handler
+	talks   Talks
 	gateway string
 	log     *slog.Logger
 
@@ -51,7 +52,7 @@ type route struct {
 }
 
 func newAskers(o Options) *askers {
-	return &askers{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.AdmitHold),
+	return &askers{demo: o.DemoModel, talks: o.Talks, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.AdmitHold),
 		bySpawn: make(map[core.SpawnID]asker), changed: make(chan struct{})}
 }
 

@@ -32,6 +32,7 @@ type Options struct {
 	Browsers     Browsers     // nil: none
 	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
 	Gate         Gate         // nil: what the container holds is denied there
+	Talks        Talks        // nil: nobody hears of conversations in terminals
 	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”
 	HelloTimeout time.Duration
 	// AdmitHold is how long after the hello a request of a spawn without an identity

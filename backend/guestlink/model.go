@@ -36,7 +36,25 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
 		return
 	}
+	defer t.heard(who, m[2], r.Header.Get(sessionHeader))()
 	passOn(w, r, m[2], who.model.handler)
+}
+
+// Talks hears which conversations ask the model from terminals.
+type Talks interface {
+	// Asks is called from the goroutine of a request, and done when it is answered.
+	Asks(from core.Caller, session core.SessionID) (done func())
+}
+
+// sessionHeader is where the agent's CLI says of which session a request is (2.1.332). Any
+// program of the terminal may write it.
+const sessionHeader = "X-Claude-Code-Session-Id"
+
+func (t *askers) heard(who asker, path, session string) (done func()) {
+	if t.talks == nil || who.caller.RunID != "" || who.caller.ChannelID == "" || path != "/v1/messages" || session == "" {
+		return func() {}
+	}
+	return t.talks.Asks(who.caller, core.SessionID(session))
 }
 
 // passOn has a model answer what is left of a path, escaped.

@@ -38,7 +38,8 @@ type Opener struct {
 	Callbacks Callbacks
 	Browsers  Browsers // nil: none
 	DemoModel http.Handler
-	Gate      Gate // asked for the life of each link; nil: nobody is
+	Gate      Gate  // asked for the life of each link; nil: nobody is
+	Talks     Talks // nil: nobody hears
 	Network   Network
 	Waker     Waker
 	Log       *slog.Logger
@@ -59,7 +60,7 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 			return nil, fmt.Errorf("wait for the container: %w", err)
 		}
 		link, err := Open(ctx, o.Dialer, c.ID, Options{
-			Callbacks: o.Callbacks, Browsers: o.Browsers, DemoModel: o.DemoModel, Gate: o.Gate, GatewayIP: gateway, Log: o.Log,
+			Callbacks: o.Callbacks, Browsers: o.Browsers, DemoModel: o.DemoModel, Gate: o.Gate, Talks: o.Talks, GatewayIP: gateway, Log: o.Log,
 		})
 		if err == nil {
 			return link, nil

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -75,7 +74,7 @@ func priced(t transcript.Usage, counted float64, rates map[string]core.ModelRate
 	}
 	u.Models = core.MergeUsage(core.MergeUsage(t.Stated, covered...), open...)
 	if u.Context.Used > 0 && u.Context.Window == 0 {
-		u.Context.Window = rateOf(rates, t.Model).Window
+		u.Context.Window = core.RateOf(rates, t.Model).Window
 	}
 	return u
 }
@@ -84,20 +83,8 @@ func priced(t transcript.Usage, counted float64, rates map[string]core.ModelRate
 // known rate adds tokens and no money.
 func estimate(list []core.ModelUsage, rates map[string]core.ModelRate) (sum float64) {
 	for i, m := range list {
-		list[i].CostUSD = m.Weight() * rateOf(rates, m.Model).InputUSD
+		list[i].CostUSD = m.Weight() * core.RateOf(rates, m.Model).InputUSD
 		sum += list[i].CostUSD
 	}
 	return sum
-}
-
-func rateOf(rates map[string]core.ModelRate, model string) core.ModelRate {
-	if r, ok := rates[model]; ok {
-		return r
-	}
-	for _, name := range slices.Sorted(maps.Keys(rates)) {
-		if core.SameModel(name, model) {
-			return rates[name]
-		}
-	}
-	return core.ModelRate{}
 }

@@ -277,8 +277,10 @@ type Ports struct {
 	Toolchains Toolchains // nil: projects bring none
 	// Checkpoints may be nil: nobody keeps files.
 	Checkpoints Checkpoints
-	Publish     func(...core.Event)
-	Log         *slog.Logger
+	// Begun is told of each prompt that came into a channel's queue. It may be nil.
+	Begun   func(ctx context.Context, ch core.Channel, prompt string) error
+	Publish func(...core.Event)
+	Log     *slog.Logger
 }
 
 // Options bound the runner's patience. Zero values take the defaults in

@@ -161,6 +161,11 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 	}
 	if created {
 		s.p.Publish(append(evs, s.queueEvent(stored))...)
+		if s.p.Begun != nil {
+			if err := s.p.Begun(ctx, ch, run.Prompt); err != nil { // the prompt is stored, which counts
+				s.p.Log.Warn("name the channel", "channel", ch.ID, "error", err)
+			}
+		}
 	}
 	s.kick(ch.ID)
 	return stored, nil

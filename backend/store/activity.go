@@ -36,6 +36,9 @@ func (s *Store) Activity(ctx context.Context) (map[core.ChannelID]core.ChannelAc
 	for _, r := range active {
 		change(r.ChannelID, func(a *core.ChannelActivity) { a.Active = &r })
 	}
+	if err := s.talking(ctx, change); err != nil {
+		return nil, err
+	}
 	last, err := s.read.LastEventIDs(ctx)
 	if err != nil {
 		return nil, s.wrap("read last events", err)

@@ -19,7 +19,7 @@ func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
 			Dir: c.Dir, SessionID: string(c.SessionID), DemoSessionID: string(c.DemoSessionID),
 			NextSession: asJSON(c.NextSession), DemoNextSession: asJSON(c.DemoNextSession),
 			StateID: string(c.StateID), Branch: c.Branch, ParentDir: c.ParentDir, CreatedAt: toMillis(c.CreatedAt),
-			AgentID: c.Choices.AgentID, Choices: asJSON(own(c.Choices)),
+			AgentID: c.Choices.AgentID, Choices: asJSON(own(c.Choices)), Untitled: flag(c.Untitled), Origin: asJSON(c.Origin),
 		})
 	})
 }
@@ -39,7 +39,33 @@ func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
 	return decoded(s, "list channels", list, err, channelOf)
 }
 
-// RenameChannel changes the name only.
+// TitleChannel names a channel whose name Loop chose; one that has another is
+// core.ErrNotFound.
+func (s *Store) TitleChannel(ctx context.Context, id core.ChannelID, name string) error {
+	return s.inTx(ctx, "title channel", func(q *rows.Queries) error {
+		return found(q.TitleChannel(ctx, rows.TitleChannelParams{Name: name, ID: string(id)}))
+	})
+}
+
+// SetOrigin replaces what a channel's conversation continues.
+func (s *Store) SetOrigin(ctx context.Context, id core.ChannelID, o core.Origin) error {
+	return s.inTx(ctx, "set origin", func(q *rows.Queries) error {
+		return found(q.SetOrigin(ctx, rows.SetOriginParams{Origin: asJSON(o), ID: string(id)}))
+	})
+}
+
+// Message returns the event and the text of a message in a channel's timeline, by the uuid
+// that the agent gave it; empty is the newest. core.ErrNotFound when there is none.
+func (s *Store) Message(ctx context.Context, id core.ChannelID, uuid string) (event int64, text string, err error) {
+	if uuid == "" {
+		r, err := s.read.LastMessage(ctx, string(id))
+		return r.ID, r.Content, s.wrap("read last message", err)
+	}
+	r, err := s.read.MessageEvent(ctx, rows.MessageEventParams{ChannelID: string(id), Uuid: uuid})
+	return r.ID, r.Content, s.wrap("read message", err)
+}
+
+// RenameChannel changes the name only, which the first prompt then leaves as it is.
 func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name string) error {
 	return s.inTx(ctx, "rename channel", func(q *rows.Queries) error {
 		return found(q.RenameChannel(ctx, rows.RenameChannelParams{Name: name, ID: string(id)}))
@@ -138,9 +164,11 @@ func channelOf(r rows.Channel) (core.Channel, error) {
 		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
 		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), DemoSessionID: core.SessionID(r.DemoSessionID),
 		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
+		Untitled: r.Untitled != 0,
 	}
 	err := errors.Join(fromJSON(r.NextSession, &c.NextSession), fromJSON(r.DemoNextSession, &c.DemoNextSession),
-		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices), fromJSON(r.Commands, &c.Commands))
+		fromJSON(r.Context, &c.Context), fromJSON(r.Choices, &c.Choices), fromJSON(r.Commands, &c.Commands),
+		fromJSON(r.Origin, &c.Origin))
 	c.Choices.AgentID = r.AgentID
 	if err != nil {
 		err = fmt.Errorf("decode channel %s: %w", r.ID, err)

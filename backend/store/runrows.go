@@ -141,9 +141,14 @@ func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error 
 			return err
 		}
 	}
+	return learnRates(ctx, q, u, run.EndedAt)
+}
+
+// learnRates keeps the prices that follow from usage.
+func learnRates(ctx context.Context, q *rows.Queries, u core.Usage, at time.Time) error {
 	rates := core.Rates(u)
 	for model, r := range rates {
-		rate := rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(run.EndedAt)}
+		rate := rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(at)}
 		if err := q.SetModelRate(ctx, rate); err != nil {
 			return err
 		}
@@ -244,10 +249,15 @@ func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, query stri
 	return mapped(list, func(p string) string { return p }), nil
 }
 
-// CostSince sums the costs of the runs that ended at or after t.
+// CostSince sums the costs of the runs that ended at or after t, and of what was said in
+// terminals since.
 func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error) {
 	sum, err := s.read.CostSince(ctx, toMillis(t))
-	cost := core.Cost{CostUSD: sum.Usd, Estimated: sum.Estimated != 0}
+	if err != nil {
+		return core.DayCost{}, s.wrap("sum cost", err)
+	}
+	talks, err := s.read.TalkCostSince(ctx, toMillis(t))
+	cost := core.Cost{CostUSD: sum.Usd + max(talks.Usd, 0), Estimated: sum.Estimated != 0 || talks.Estimated != 0}
 	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, s.wrap("sum cost", err)
 }
 

@@ -67,6 +67,22 @@ func checkpoint(id string, r *core.Rewind) func(context.Context, *Store) error {
 	}
 }
 
+// talks reads a conversation of a terminal up to an offset.
+func talks(to int64, usd float64) func(context.Context, *Store) error {
+	return func(ctx context.Context, s *Store) error {
+		last, err := s.LastTalk(ctx, "k", "s1")
+		if err != nil && !errors.Is(err, core.ErrNotFound) || err == nil && last.Offset == to {
+			return err // or it was read already
+		}
+		t := core.SavedTalk{Offset: to, At: epoch, TerminalTalk: core.TerminalTalk{
+			ID: "talk-1", ChannelID: "k", SessionID: "s1", Prompts: 1, Working: to == 10, TurnBegan: 7, AddedUSD: usd,
+			Usage: core.Usage{Cost: core.Cost{CostUSD: usd, Estimated: true}},
+		}, Stated: core.SpentOn{USD: 1, Models: []core.ModelUsage{{Model: "n", Tokens: core.Tokens{Input: 100}, CostUSD: 0.01}}}}
+		_, err = s.PutTalk(ctx, t, core.NewEvent(core.EventTalk, "k", t.ID, epoch, t.TerminalTalk))
+		return err
+	}
+}
+
 // ends finishes a run as the runner does.
 func ends(id core.RunID, state core.RunState, session core.SessionID) func(context.Context, *Store) error {
 	return func(ctx context.Context, s *Store) error {
@@ -126,6 +142,18 @@ func story() []step {
 			return s.SetChannelChoices(ctx, "k", core.ChannelChoices{AgentID: "dev", Model: "m"})
 		}, true},
 		{"rename", 0, func(ctx context.Context, s *Store) error { return s.RenameChannel(ctx, "k", "new") }, true},
+		{"add thread", 0, func(ctx context.Context, s *Store) error {
+			thread := ch("t")
+			thread.Kind, thread.ParentID, thread.Untitled, thread.Origin = core.KindThread, "c", true, core.Origin{ChannelID: "c", Open: true}
+			return s.AddChannel(ctx, thread)
+		}, true},
+		{"title", 0, func(ctx context.Context, s *Store) error { return s.TitleChannel(ctx, "t", "Fix the login") }, true},
+		{"origin", 0, func(ctx context.Context, s *Store) error {
+			return s.SetOrigin(ctx, "t", core.Origin{ChannelID: "c", EventID: 1, Words: "do a"})
+		}, true},
+		{"talk", 0, talks(10, 0.25), true},
+		{"talk goes on", 0, talks(20, 0.5), true},
+		{"talk goes back", 0, func(ctx context.Context, s *Store) error { return wants(core.ErrConflict, talks(5, 0)(ctx, s)) }, true},
 		{"enqueue a", 0, queues(run("a", "c")), true},
 		{"enqueue b", 0, queues(run("b", "c")), true},
 		{"enqueue unwanted", 0, queues(run("unwanted", "c")), true},

@@ -8,6 +8,12 @@ async function send(page, text) {
   await prompt(page).fill(text);
   await page.keyboard.press("Enter");
 }
+/** While a question is open, Enter asks first what the text is. */
+async function sendNext(page, text) {
+  await send(page, text);
+  await page.getByRole("button", { name: "Send as next prompt" }).waitFor();
+  await page.keyboard.press("Control+Enter");
+}
 const answers = (mock) => mock.log.filter((c) => c.name === "Runs.Answer").map((c) => c.args[1]);
 
 test("a question: answered by keyboard, kept over a reload, never by Enter alone", async (page, mock) => {
@@ -19,7 +25,7 @@ test("a question: answered by keyboard, kept over a reload, never by Enter alone
   await page.getByRole("treeitem", { name: "docs" }).getByText("needs you").waitFor();
   await page.reload();
   await card.waitFor();
-  await send(page, "this waits");
+  await sendNext(page, "this waits");
   await page.getByText("waits for your answer", { exact: true }).waitFor();
   await page.keyboard.press("F8");
   await until("the card has the focus", () => card.evaluate((el) => el === document.activeElement));
@@ -60,7 +66,7 @@ test("a prompt behind a question: says why it waits, leads to the card, and star
   await row.getByText("waits for your answer", { exact: true }).waitFor();
   await bar(page).getByText("The agent waits for your answer. A prompt is sent after it.").waitFor();
   equal(await page.evaluate(() => document.activeElement?.hasAttribute("data-prompt")), true, "the prompt box kept the focus");
-  await send(page, "from after it");
+  await sendNext(page, "from after it");
   const said = async () => (await page.locator(".sr-only[role=status]").allInnerTexts()).join();
   await until("the reason is announced", async () => (await said()).includes("It waits until you have answered the agent."));
   await prompt(page).fill("much later");
@@ -85,13 +91,13 @@ test("what is typed into the prompt box can be the answer, or changes to the pla
   await send(page, "ask me something");
   const card = page.getByRole("region", { name: "The agent has some questions" });
   await card.getByRole("radio", { name: "Postgres" }).click();
-  equal(await bar(page).getByRole("button", { name: "Send as the answer" }).count(), 0, "nothing to send");
+  equal(await bar(page).getByRole("button", { name: "Answer the question" }).count(), 0, "nothing to send");
   await prompt(page).fill("and keep it small");
   mock.world.failNext.set("Runs.Answer", { code: "invalid_input", cause: "The answer is too long.", remedy: "Put it into a file." });
-  await bar(page).getByRole("button", { name: "Send as the answer" }).click();
+  await bar(page).getByRole("button", { name: "Answer the question" }).click();
   await page.getByText("The answer is too long.").waitFor();
   equal(await prompt(page).inputValue(), "and keep it small", "text after a failure");
-  await bar(page).getByRole("button", { name: "Send as the answer" }).click();
+  await bar(page).getByRole("button", { name: "Answer the question" }).click();
   await card.waitFor({ state: "detached" });
   equal(answers(mock).at(-1), { action: "answer", choices: [["Postgres"], []], texts: ["", ""], text: "and keep it small" }, "answer");
   equal(await prompt(page).inputValue(), "", "text after the answer");

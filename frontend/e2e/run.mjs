@@ -10,6 +10,7 @@ import "./stop.mjs";
 import "./focus.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
+import "./talks.mjs";
 import "./gate.mjs";
 import "./decisions.mjs";
 import "./files.mjs";

@@ -75,6 +75,7 @@ var layers = []layer{
 	{"backend/workspace", append(slices.Clone(below), "backend/provision"), "a service: copies and originals; the files are a port"},
 	{"backend/review", append(slices.Clone(below), "backend/atomicfile", "backend/provision"), "a service; its git runs in containers that provision makes, and it keeps what was taken out"},
 	{"backend/filebridge", append(slices.Clone(below), "backend/atomicfile", "backend/filesearch", "backend/sharedfolder", "backend/provision"), "a service: files by a container's paths; mounts, containers and links are ports"},
+	{"backend/talks", append(slices.Clone(below), "backend/backoff", "backend/runner/transcript"), "a service: what is said in terminals; store, transcripts and terminals are ports"},
 	{"backend/slashcommands", append(slices.Clone(below), "backend/sandbox"), "a service: commands of channels; files and channels are ports, sandbox says where the Claude folder is"},
 	{"backend/rewind", append(slices.Clone(below), "backend/atomicfile", "backend/checkpoints"), "a service: checkpoints and going back to them; rows, sessions, folders and the queue are ports"},
 	{"backend/browser", below, "a service"},

@@ -110,6 +110,7 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventBrowserHeld:      reflect.TypeFor[core.BrowserHeld](),
 	core.EventRewindWent:       reflect.TypeFor[core.Rewind](),
 	core.EventRewindUndone:     reflect.TypeFor[core.Rewind](),
+	core.EventTalk:             reflect.TypeFor[core.TerminalTalk](),
 	core.EventFrameKept:        nil, // the page reads the run's frames again, if it shows them
 	core.EventReset:            nil, // the page reads a new snapshot
 }

@@ -90,7 +90,13 @@ func (p *Parser) user(line []byte) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.answers(top)
+}
+
+// answers reads a message, the call that it is below, and what the tool itself says.
+func (p *Parser) answers(top [][]byte) ([]Item, error) {
 	inner := [][]byte{nil}
+	var err error
 	if top[0] != nil {
 		if inner, err = pick(top[0], "content"); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
 -- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices, untitled, origin)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: GetChannel :one
 SELECT * FROM channels WHERE id = ?;
@@ -9,7 +9,7 @@ SELECT * FROM channels WHERE id = ?;
 SELECT * FROM channels ORDER BY seq;
 
 -- name: RenameChannel :execrows
-UPDATE channels SET name = ? WHERE id = ?;
+UPDATE channels SET name = ?, untitled = 0 WHERE id = ?;
 
 -- name: SetChannelSessions :execrows
 UPDATE channels SET session_id = ?, demo_session_id = ?, next_session = ?, demo_next_session = ? WHERE id = ?;
@@ -28,3 +28,17 @@ UPDATE channels SET choices = ? WHERE id = ?;
 
 -- name: SetChannelCommands :execrows
 UPDATE channels SET commands = ? WHERE id = ?;
+
+-- name: TitleChannel :execrows
+UPDATE channels SET name = ?, untitled = 0 WHERE id = ? AND untitled = 1;
+
+-- name: SetOrigin :execrows
+UPDATE channels SET origin = ? WHERE id = ?;
+
+-- name: LastMessage :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
+WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1;
+
+-- name: MessageEvent :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = sqlc.arg(channel_id) AND type = 'message.created'
+    AND json_extract(data, '$.uuid') = CAST(sqlc.arg(uuid) AS TEXT) ORDER BY id DESC LIMIT 1;

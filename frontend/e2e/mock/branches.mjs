@@ -11,10 +11,16 @@ export function branchCalls(w, play) {
     return run;
   };
   const child = (kind, parent, name, extra) => w.view(w.addChannel(name, extra.dir ?? parent.dir, kind, { parent_id: parent.channel_id, ...extra }));
+  // Its name gives way to the first prompt, and it says which message both have.
+  const thread = (p, name, start) => {
+    const both = w.events.get(p.channel_id).findLast((e) => e.type === "message.created" && (!start.at || e.data.uuid === start.at));
+    const origin = both && { channel_id: p.channel_id, event_id: both.id, words: both.data.content.slice(0, 60) };
+    return child("thread", p, name || `Thread ${below(p.channel_id).length + 1}`, { next_session: start, ...(origin && { origin }), ...(!name && { untitled: true }) });
+  };
   const below = (id) => [...w.channels.values()].filter((c) => c.parent_id === id).flatMap((c) => [c.channel_id, ...below(c.channel_id)]);
   const changed = (run) => { w.emit("queue.changed", run.channel_id, run.run_id, run); return { ...run }; };
   return {
-    "Channels.CreateThread": ({ parent_id, name, session }) => child("thread", need(parent_id), name, { next_session: session ?? { mode: "fork" } }),
+    "Channels.CreateThread": ({ parent_id, name, session }) => thread(need(parent_id), name, session ?? { mode: "fork" }),
     "Channels.Branches": (id) => {
       need(id);
       return w.branches ?? { branches: [], changes: 0, changed: [] };
@@ -32,7 +38,7 @@ export function branchCalls(w, play) {
     "Channels.Sessions": (id) => { need(id); return w.sessions.get(id) ?? []; },
     "Channels.SetSession": (id, start) => { const c = need(id); c.next_session = start; w.emit("channel.updated", id, "", c); return w.view(c); },
     "Channels.Messages": () => [],
-    "Channels.ForkAt": (id, start, name) => child("thread", need(id), name, { next_session: start }),
+    "Channels.ForkAt": (id, start, name) => thread(need(id), name, start),
     "Channels.Search": (q) => [...w.channels.values()].filter((c) => c.name.includes(q)).map((c) => w.view(c)),
     "Runs.Edit": (id, prompt) => {
       const run = queued(id);

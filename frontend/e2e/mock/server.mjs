@@ -85,7 +85,15 @@ function calls(w, play, settings, terminals, gate) {
     "Channels.Find": (q) => { if (w.findFails) throw fail("database", "The database could not be read.", "Try again."); return findIn(w.events, q); },
     "System.Look": () => null,
     "System.SetDoNotDisturb": (on) => { w.config.do_not_disturb = on; w.emit("config.changed", "", "", w.config); return null; },
-    "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
+    "Runs.Prompt": (req) => {
+      const ch = need(req.channel_id);
+      if (ch.untitled) {
+        ch.name = req.prompt.split("\n")[0].slice(0, 60);
+        delete ch.untitled;
+        w.emit("channel.updated", ch.channel_id, "", ch);
+      }
+      return play.enqueue(req);
+    },
     "Runs.Cancel": (id) => { play.cancel(id); return null; },
     "Runs.Remove": (id) => {
       const run = w.runs.get(id);

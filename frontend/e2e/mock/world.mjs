@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 
 export const newID = () => randomBytes(16).toString("hex");
-const STORED = new Set(["rewind.went", "rewind.undone", "message.created", "agent.thinking", "tool.use", "tool.result", "agent.activity", "agent.status", "run.notice", "agent.raw", "run.attempt", "run.background", "agent.ask_user", "agent.exit_plan", "agent.ask_resolved", "agent.plan_resolved", "agent.todos", "message.updated", "message.deleted"]);
+const STORED = new Set(["terminal.talk", "rewind.went", "rewind.undone", "message.created", "agent.thinking", "tool.use", "tool.result", "agent.activity", "agent.status", "run.notice", "agent.raw", "run.attempt", "run.background", "agent.ask_user", "agent.exit_plan", "agent.ask_resolved", "agent.plan_resolved", "agent.todos", "message.updated", "message.deleted"]);
 
 export function fail(code, cause, remedy, detail) {
   return Object.assign(new Error(cause), { failure: { code, cause, remedy, detail } });

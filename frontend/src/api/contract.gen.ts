@@ -272,6 +272,7 @@ export type Channel = {
   branch?: string;
   parent_dir?: string;
   context?: ContextFill;
+  origin?: Origin;
   created_at: string;
 };
 
@@ -298,6 +299,7 @@ export type ChannelView = Channel & {
   last_event_id: number;
   last_error?: Failure;
   browser_held?: boolean; // the person drives its browser, and an agent waits for that
+  talking?: boolean; // the agent is at a turn in a terminal
   on_host?: boolean; // what a person prompts works on this computer itself, without a container
 };
 
@@ -544,6 +546,7 @@ export type EventType =
   | "terminal.created"
   | "terminal.changed"
   | "terminal.removed"
+  | "terminal.talk"
   | "gate.asked"
   | "gate.changed"
   | "gate.resolved"
@@ -1127,6 +1130,13 @@ export type Notice = {
 
 export type OpenMode = "resume" | "fork" | "fresh";
 
+export type Origin = {
+  channel_id?: ChannelID;
+  event_id?: number;
+  words?: string;
+  open?: boolean;
+};
+
 export type Outcome = Usage & {
   text?: string;
   session_id?: SessionID;
@@ -1653,6 +1663,23 @@ export type TerminalSpec = {
 
 export type TerminalState = "running" | "away" | "ended";
 
+export type TerminalTalk = Usage & {
+  talk_id: RunID;
+  channel_id: ChannelID;
+  session_id: SessionID;
+  terminal_id?: TerminalID; // where it was last held
+  title: string; // the first prompt in one line; empty where there was none
+  prompts: number;
+  working?: boolean; // the agent is at a turn
+  broken?: boolean; // the last turn ended with its program, or nobody knows how
+  demo?: boolean;
+  began_ms: number;
+  turn_began_ms?: number; // while it is working
+  last_ms: number; // of what was last said or done
+  unpriced?: string[];
+  added_usd?: number;
+};
+
 export type TerminalTarget = "agent" | "host";
 
 export type TextSizes = {
@@ -1817,6 +1844,7 @@ export type EventData = {
   "terminal.created": TerminalInfo;
   "terminal.changed": TerminalInfo;
   "terminal.removed": TerminalInfo;
+  "terminal.talk": TerminalTalk;
   "gate.asked": Approval;
   "gate.changed": Approval;
   "gate.resolved": Approval;

@@ -9,6 +9,7 @@ import { applyGate, waitingOf } from "./gate";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 import { TOOLCHAIN_STEP, settled } from "./toolchain";
+import { talkOf } from "./timeline/talks";
 
 export type FrameState = {
   ready: boolean;
@@ -48,9 +49,13 @@ export function costsAt(c: DayCosts, at: number): DayCosts {
 
 /** Counts the end of a run once, whether or not the snapshot has it. upTo stays, as ends do not come in order of their ids. */
 function addCost(c: DayCosts, ev: LoopEvent, s: Status): DayCosts {
+  return addUSD(c, ev, s.cost_usd ?? 0, s.cost_estimated ?? false);
+}
+
+function addUSD(c: DayCosts, ev: LoopEvent, usd: number, estimated: boolean): DayCosts {
   if ((ev.id && ev.id <= c.upTo) || dayOf(ev.timestamp) < c.day) return c;
   const d = costsAt(c, ev.timestamp);
-  return { ...d, usd: d.usd + (s.cost_usd ?? 0), estimated: d.estimated || (s.cost_estimated ?? false) };
+  return { ...d, usd: Math.max(0, d.usd + usd), estimated: d.estimated || estimated };
 }
 
 export const emptyFrame: FrameState = {
@@ -144,14 +149,16 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
       return queue(f, ev.data);
     case "agent.status":
       return status(f, ev, ev.data);
+    case "terminal.talk":
+      return talk(f, ev);
     default:
       return f;
   }
 }
 
-function standing({ state, running_since, queued, questions, last_event_id, last_error, on_host }: ChannelView) {
+function standing({ state, running_since, queued, questions, last_event_id, last_error, on_host, talking }: ChannelView) {
   return {
-    state, queued, last_event_id, ...(on_host && { on_host }), ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
+    state, queued, last_event_id, ...(talking && { talking }), ...(on_host && { on_host }), ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
   };
 }
 
@@ -216,6 +223,20 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
       if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = s.step === TOOLCHAIN_STEP ? "needs_you" : "working";
     }
     return next;
+  });
+}
+
+/** Follows conversations in terminals: the agent works while it is at a turn of one, and they cost. */
+function talk(f: FrameState, ev: LoopEvent): FrameState {
+  const ch = ev.channel_id ?? "";
+  const t = talkOf(ev.data);
+  const costs = addUSD(f.costs, ev, t.added_usd ?? 0, t.cost_estimated === true);
+  return patch({ ...f, costs }, ch, (c) => {
+    const next = { ...c, talking: t.working, last_event_id: Math.max(c.last_event_id, ev.id ?? 0) };
+    if (c.state === "needs_you" || f.activeRuns[ch]) return next;
+    if (t.working) return { ...next, state: "working", running_since: new Date(t.turn_began_ms || ev.timestamp).toISOString() };
+    if (c.state !== "working") return next;
+    return { ...next, state: c.queued > 0 ? "queued" : "done", running_since: undefined, last_error: undefined };
   });
 }
 

@@ -42,9 +42,28 @@ export function write(d: Draft, i: number, text: string): Draft {
   return { ...d, texts: d.texts.map((t, j) => (j === i ? text : t)) };
 }
 
-/** Whether every question has a choice or the person's own words. */
-export function complete(q: Question, d: Draft): boolean {
-  return (q.questions ?? []).every((_, i) => (d.choices[i]?.length ?? 0) > 0 || (d.texts[i] ?? "").trim() !== "");
+/** The questions, by their places, that have neither a choice nor the person's own words. */
+export function missing(q: Question, d: Draft): number[] {
+  return (q.questions ?? []).flatMap((_, i) => ((d.choices[i]?.length ?? 0) > 0 || (d.texts[i] ?? "").trim() !== "" ? [] : [i]));
+}
+
+export const complete = (q: Question, d: Draft): boolean => missing(q, d).length === 0;
+
+const SHOWN_MISSING = 3;
+
+/** What an answer still lacks, in words; "" where it lacks nothing. */
+export function missingWords(q: Question, d: Draft): string {
+  const all = q.questions ?? [];
+  const open = missing(q, d);
+  if (open.length === 0) return "";
+  if (all.length === 1) return all[0]?.options?.length ? "Choose an option or write your own answer." : "Write your answer.";
+  const names = open.slice(0, SHOWN_MISSING).map((i) => all[i]?.header || `question ${i + 1}`);
+  return `${all.length - open.length} of ${all.length} answered. Missing: ${names.join(", ")}${open.length > SHOWN_MISSING ? " …" : ""}`;
+}
+
+/** The question that a number key is for: the one with the keyboard, else the first that is not answered. */
+export function numbered(q: Question, d: Draft, focused: number): number {
+  return focused >= 0 ? focused : (missing(q, d)[0] ?? 0);
 }
 
 export function answerOf(d: Draft): Answer {

@@ -8,7 +8,7 @@ export type QueueState = { question?: Question; running: boolean; full: boolean;
 
 /** Whether as many runs are under way as there may be, over all channels. */
 export function allBusy(f: Pick<FrameState, "maxRuns" | "channels">): boolean {
-  return f.maxRuns > 0 && f.channels.filter((c) => c.state === "working").length >= f.maxRuns;
+  return f.maxRuns > 0 && f.channels.filter((c) => c.state === "working" && !c.talking).length >= f.maxRuns;
 }
 
 /** The reasons in the order of the queue. At most one prompt has none: it is about to begin. */

@@ -13,16 +13,10 @@ function enter(ch: ChannelView) {
   focusPrompt();
 }
 
-function named(id: ChannelID): string {
-  const c = frameStore.getState().channels.find((x) => x.channel_id === id);
-  const threads = frameStore.getState().channels.filter((x) => x.parent_id === id).length;
-  return `${c?.name ?? "channel"} ${threads + 2}`;
-}
-
-/** Makes a thread and selects it. It shares its parent's conversation until its first message. */
+/** Makes a thread and selects it. It shares its parent's conversation until its first message, which names it. */
 export async function newThread(id: ChannelID) {
   try {
-    enter(await session().api.channels.createThread({ parent_id: id, name: named(id) }));
+    enter(await session().api.channels.createThread({ parent_id: id }));
   } catch (err) {
     toastFailure(err);
   }
@@ -36,7 +30,7 @@ export async function newWorktree(id: ChannelID, branch: string, base: string) {
 export async function forkFrom(uuid: string) {
   const id = viewStore.getState().selected;
   try {
-    enter(await session().api.channels.forkAt(id, { mode: "fork", at: uuid }, named(id)));
+    enter(await session().api.channels.forkAt(id, { mode: "fork", at: uuid }, ""));
   } catch (err) {
     toastFailure(err);
   }

@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands, untitled, origin FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -47,13 +47,15 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.AgentID,
 		&i.Choices,
 		&i.Commands,
+		&i.Untitled,
+		&i.Origin,
 	)
 	return i, err
 }
 
 const insertChannel = `-- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at, agent_id, choices, untitled, origin)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertChannelParams struct {
@@ -72,6 +74,8 @@ type InsertChannelParams struct {
 	CreatedAt       int64
 	AgentID         string
 	Choices         string
+	Untitled        int64
+	Origin          string
 }
 
 func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) error {
@@ -91,12 +95,31 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 		arg.CreatedAt,
 		arg.AgentID,
 		arg.Choices,
+		arg.Untitled,
+		arg.Origin,
 	)
 	return err
 }
 
+const lastMessage = `-- name: LastMessage :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
+WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1
+`
+
+type LastMessageRow struct {
+	ID      int64
+	Content string
+}
+
+func (q *Queries) LastMessage(ctx context.Context, channelID string) (LastMessageRow, error) {
+	row := q.queryRow(ctx, q.lastMessageStmt, lastMessage, channelID)
+	var i LastMessageRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
+}
+
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands, untitled, origin FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -127,6 +150,8 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.AgentID,
 			&i.Choices,
 			&i.Commands,
+			&i.Untitled,
+			&i.Origin,
 		); err != nil {
 			return nil, err
 		}
@@ -141,8 +166,30 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 	return items, nil
 }
 
+const messageEvent = `-- name: MessageEvent :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = ?1 AND type = 'message.created'
+    AND json_extract(data, '$.uuid') = CAST(?2 AS TEXT) ORDER BY id DESC LIMIT 1
+`
+
+type MessageEventParams struct {
+	ChannelID string
+	Uuid      string
+}
+
+type MessageEventRow struct {
+	ID      int64
+	Content string
+}
+
+func (q *Queries) MessageEvent(ctx context.Context, arg MessageEventParams) (MessageEventRow, error) {
+	row := q.queryRow(ctx, q.messageEventStmt, messageEvent, arg.ChannelID, arg.Uuid)
+	var i MessageEventRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
+}
+
 const renameChannel = `-- name: RenameChannel :execrows
-UPDATE channels SET name = ? WHERE id = ?
+UPDATE channels SET name = ?, untitled = 0 WHERE id = ?
 `
 
 type RenameChannelParams struct {
@@ -243,6 +290,40 @@ func (q *Queries) SetChannelSessions(ctx context.Context, arg SetChannelSessions
 		arg.DemoNextSession,
 		arg.ID,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setOrigin = `-- name: SetOrigin :execrows
+UPDATE channels SET origin = ? WHERE id = ?
+`
+
+type SetOriginParams struct {
+	Origin string
+	ID     string
+}
+
+func (q *Queries) SetOrigin(ctx context.Context, arg SetOriginParams) (int64, error) {
+	result, err := q.exec(ctx, q.setOriginStmt, setOrigin, arg.Origin, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const titleChannel = `-- name: TitleChannel :execrows
+UPDATE channels SET name = ?, untitled = 0 WHERE id = ? AND untitled = 1
+`
+
+type TitleChannelParams struct {
+	Name string
+	ID   string
+}
+
+func (q *Queries) TitleChannel(ctx context.Context, arg TitleChannelParams) (int64, error) {
+	result, err := q.exec(ctx, q.titleChannelStmt, titleChannel, arg.Name, arg.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -24,6 +24,9 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
+	if q.addTalkCostStmt, err = db.PrepareContext(ctx, addTalkCost); err != nil {
+		return nil, fmt.Errorf("error preparing query AddTalkCost: %w", err)
+	}
 	if q.browserToolUsesStmt, err = db.PrepareContext(ctx, browserToolUses); err != nil {
 		return nil, fmt.Errorf("error preparing query BrowserToolUses: %w", err)
 	}
@@ -123,6 +126,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastEventIDsStmt, err = db.PrepareContext(ctx, lastEventIDs); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEventIDs: %w", err)
 	}
+	if q.lastMessageStmt, err = db.PrepareContext(ctx, lastMessage); err != nil {
+		return nil, fmt.Errorf("error preparing query LastMessage: %w", err)
+	}
+	if q.lastTalkStmt, err = db.PrepareContext(ctx, lastTalk); err != nil {
+		return nil, fmt.Errorf("error preparing query LastTalk: %w", err)
+	}
+	if q.lastTalksStmt, err = db.PrepareContext(ctx, lastTalks); err != nil {
+		return nil, fmt.Errorf("error preparing query LastTalks: %w", err)
+	}
 	if q.latestEndedStmt, err = db.PrepareContext(ctx, latestEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestEnded: %w", err)
 	}
@@ -159,6 +171,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markStartingStmt, err = db.PrepareContext(ctx, markStarting); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkStarting: %w", err)
 	}
+	if q.messageEventStmt, err = db.PrepareContext(ctx, messageEvent); err != nil {
+		return nil, fmt.Errorf("error preparing query MessageEvent: %w", err)
+	}
 	if q.pictureUsesStmt, err = db.PrepareContext(ctx, pictureUses); err != nil {
 		return nil, fmt.Errorf("error preparing query PictureUses: %w", err)
 	}
@@ -174,6 +189,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putCheckpointStmt, err = db.PrepareContext(ctx, putCheckpoint); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCheckpoint: %w", err)
 	}
+	if q.putTalkStmt, err = db.PrepareContext(ctx, putTalk); err != nil {
+		return nil, fmt.Errorf("error preparing query PutTalk: %w", err)
+	}
 	if q.queueEndsStmt, err = db.PrepareContext(ctx, queueEnds); err != nil {
 		return nil, fmt.Errorf("error preparing query QueueEnds: %w", err)
 	}
@@ -185,6 +203,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.resolveQuestionStmt, err = db.PrepareContext(ctx, resolveQuestion); err != nil {
 		return nil, fmt.Errorf("error preparing query ResolveQuestion: %w", err)
+	}
+	if q.runSpansStmt, err = db.PrepareContext(ctx, runSpans); err != nil {
+		return nil, fmt.Errorf("error preparing query RunSpans: %w", err)
 	}
 	if q.runsWithFramesStmt, err = db.PrepareContext(ctx, runsWithFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query RunsWithFrames: %w", err)
@@ -213,6 +234,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setModelRateStmt, err = db.PrepareContext(ctx, setModelRate); err != nil {
 		return nil, fmt.Errorf("error preparing query SetModelRate: %w", err)
 	}
+	if q.setOriginStmt, err = db.PrepareContext(ctx, setOrigin); err != nil {
+		return nil, fmt.Errorf("error preparing query SetOrigin: %w", err)
+	}
 	if q.setSpoolOffsetStmt, err = db.PrepareContext(ctx, setSpoolOffset); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSpoolOffset: %w", err)
 	}
@@ -222,8 +246,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sumFramesStmt, err = db.PrepareContext(ctx, sumFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query SumFrames: %w", err)
 	}
+	if q.talkCostSinceStmt, err = db.PrepareContext(ctx, talkCostSince); err != nil {
+		return nil, fmt.Errorf("error preparing query TalkCostSince: %w", err)
+	}
+	if q.talksSinceStmt, err = db.PrepareContext(ctx, talksSince); err != nil {
+		return nil, fmt.Errorf("error preparing query TalksSince: %w", err)
+	}
 	if q.timelineBeforeStmt, err = db.PrepareContext(ctx, timelineBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query TimelineBefore: %w", err)
+	}
+	if q.titleChannelStmt, err = db.PrepareContext(ctx, titleChannel); err != nil {
+		return nil, fmt.Errorf("error preparing query TitleChannel: %w", err)
 	}
 	if q.toolResultTimesStmt, err = db.PrepareContext(ctx, toolResultTimes); err != nil {
 		return nil, fmt.Errorf("error preparing query ToolResultTimes: %w", err)
@@ -245,6 +278,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
+	if q.addTalkCostStmt != nil {
+		if cerr := q.addTalkCostStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addTalkCostStmt: %w", cerr)
+		}
+	}
 	if q.browserToolUsesStmt != nil {
 		if cerr := q.browserToolUsesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing browserToolUsesStmt: %w", cerr)
@@ -410,6 +448,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastEventIDsStmt: %w", cerr)
 		}
 	}
+	if q.lastMessageStmt != nil {
+		if cerr := q.lastMessageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastMessageStmt: %w", cerr)
+		}
+	}
+	if q.lastTalkStmt != nil {
+		if cerr := q.lastTalkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastTalkStmt: %w", cerr)
+		}
+	}
+	if q.lastTalksStmt != nil {
+		if cerr := q.lastTalksStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastTalksStmt: %w", cerr)
+		}
+	}
 	if q.latestEndedStmt != nil {
 		if cerr := q.latestEndedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing latestEndedStmt: %w", cerr)
@@ -470,6 +523,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markStartingStmt: %w", cerr)
 		}
 	}
+	if q.messageEventStmt != nil {
+		if cerr := q.messageEventStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing messageEventStmt: %w", cerr)
+		}
+	}
 	if q.pictureUsesStmt != nil {
 		if cerr := q.pictureUsesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pictureUsesStmt: %w", cerr)
@@ -495,6 +553,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putCheckpointStmt: %w", cerr)
 		}
 	}
+	if q.putTalkStmt != nil {
+		if cerr := q.putTalkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putTalkStmt: %w", cerr)
+		}
+	}
 	if q.queueEndsStmt != nil {
 		if cerr := q.queueEndsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing queueEndsStmt: %w", cerr)
@@ -513,6 +576,11 @@ func (q *Queries) Close() error {
 	if q.resolveQuestionStmt != nil {
 		if cerr := q.resolveQuestionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing resolveQuestionStmt: %w", cerr)
+		}
+	}
+	if q.runSpansStmt != nil {
+		if cerr := q.runSpansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing runSpansStmt: %w", cerr)
 		}
 	}
 	if q.runsWithFramesStmt != nil {
@@ -560,6 +628,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setModelRateStmt: %w", cerr)
 		}
 	}
+	if q.setOriginStmt != nil {
+		if cerr := q.setOriginStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setOriginStmt: %w", cerr)
+		}
+	}
 	if q.setSpoolOffsetStmt != nil {
 		if cerr := q.setSpoolOffsetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setSpoolOffsetStmt: %w", cerr)
@@ -575,9 +648,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sumFramesStmt: %w", cerr)
 		}
 	}
+	if q.talkCostSinceStmt != nil {
+		if cerr := q.talkCostSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing talkCostSinceStmt: %w", cerr)
+		}
+	}
+	if q.talksSinceStmt != nil {
+		if cerr := q.talksSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing talksSinceStmt: %w", cerr)
+		}
+	}
 	if q.timelineBeforeStmt != nil {
 		if cerr := q.timelineBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing timelineBeforeStmt: %w", cerr)
+		}
+	}
+	if q.titleChannelStmt != nil {
+		if cerr := q.titleChannelStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing titleChannelStmt: %w", cerr)
 		}
 	}
 	if q.toolResultTimesStmt != nil {
@@ -644,6 +732,7 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                     DBTX
 	tx                     *sql.Tx
+	addTalkCostStmt        *sql.Stmt
 	browserToolUsesStmt    *sql.Stmt
 	channelsWithQueueStmt  *sql.Stmt
 	checkpointsOfStmt      *sql.Stmt
@@ -677,6 +766,9 @@ type Queries struct {
 	insertQuestionStmt     *sql.Stmt
 	insertRunStmt          *sql.Stmt
 	lastEventIDsStmt       *sql.Stmt
+	lastMessageStmt        *sql.Stmt
+	lastTalkStmt           *sql.Stmt
+	lastTalksStmt          *sql.Stmt
 	latestEndedStmt        *sql.Stmt
 	leaveOutFrameStmt      *sql.Stmt
 	leaveOutPictureStmt    *sql.Stmt
@@ -689,15 +781,18 @@ type Queries struct {
 	listQueueStmt          *sql.Stmt
 	listRunsStmt           *sql.Stmt
 	markStartingStmt       *sql.Stmt
+	messageEventStmt       *sql.Stmt
 	pictureUsesStmt        *sql.Stmt
 	placeQueuedStmt        *sql.Stmt
 	promoteQueuedStmt      *sql.Stmt
 	promptHistoryStmt      *sql.Stmt
 	putCheckpointStmt      *sql.Stmt
+	putTalkStmt            *sql.Stmt
 	queueEndsStmt          *sql.Stmt
 	rebaseQueuedStmt       *sql.Stmt
 	renameChannelStmt      *sql.Stmt
 	resolveQuestionStmt    *sql.Stmt
+	runSpansStmt           *sql.Stmt
 	runsWithFramesStmt     *sql.Stmt
 	sessionAskedStmt       *sql.Stmt
 	sessionCostStmt        *sql.Stmt
@@ -707,10 +802,14 @@ type Queries struct {
 	setChannelContextStmt  *sql.Stmt
 	setChannelSessionsStmt *sql.Stmt
 	setModelRateStmt       *sql.Stmt
+	setOriginStmt          *sql.Stmt
 	setSpoolOffsetStmt     *sql.Stmt
 	skippedBeforeStmt      *sql.Stmt
 	sumFramesStmt          *sql.Stmt
+	talkCostSinceStmt      *sql.Stmt
+	talksSinceStmt         *sql.Stmt
 	timelineBeforeStmt     *sql.Stmt
+	titleChannelStmt       *sql.Stmt
 	toolResultTimesStmt    *sql.Stmt
 	trimModelRatesStmt     *sql.Stmt
 	updateContainerStmt    *sql.Stmt
@@ -722,6 +821,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                     tx,
 		tx:                     tx,
+		addTalkCostStmt:        q.addTalkCostStmt,
 		browserToolUsesStmt:    q.browserToolUsesStmt,
 		channelsWithQueueStmt:  q.channelsWithQueueStmt,
 		checkpointsOfStmt:      q.checkpointsOfStmt,
@@ -755,6 +855,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertQuestionStmt:     q.insertQuestionStmt,
 		insertRunStmt:          q.insertRunStmt,
 		lastEventIDsStmt:       q.lastEventIDsStmt,
+		lastMessageStmt:        q.lastMessageStmt,
+		lastTalkStmt:           q.lastTalkStmt,
+		lastTalksStmt:          q.lastTalksStmt,
 		latestEndedStmt:        q.latestEndedStmt,
 		leaveOutFrameStmt:      q.leaveOutFrameStmt,
 		leaveOutPictureStmt:    q.leaveOutPictureStmt,
@@ -767,15 +870,18 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listQueueStmt:          q.listQueueStmt,
 		listRunsStmt:           q.listRunsStmt,
 		markStartingStmt:       q.markStartingStmt,
+		messageEventStmt:       q.messageEventStmt,
 		pictureUsesStmt:        q.pictureUsesStmt,
 		placeQueuedStmt:        q.placeQueuedStmt,
 		promoteQueuedStmt:      q.promoteQueuedStmt,
 		promptHistoryStmt:      q.promptHistoryStmt,
 		putCheckpointStmt:      q.putCheckpointStmt,
+		putTalkStmt:            q.putTalkStmt,
 		queueEndsStmt:          q.queueEndsStmt,
 		rebaseQueuedStmt:       q.rebaseQueuedStmt,
 		renameChannelStmt:      q.renameChannelStmt,
 		resolveQuestionStmt:    q.resolveQuestionStmt,
+		runSpansStmt:           q.runSpansStmt,
 		runsWithFramesStmt:     q.runsWithFramesStmt,
 		sessionAskedStmt:       q.sessionAskedStmt,
 		sessionCostStmt:        q.sessionCostStmt,
@@ -785,10 +891,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setChannelContextStmt:  q.setChannelContextStmt,
 		setChannelSessionsStmt: q.setChannelSessionsStmt,
 		setModelRateStmt:       q.setModelRateStmt,
+		setOriginStmt:          q.setOriginStmt,
 		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
 		skippedBeforeStmt:      q.skippedBeforeStmt,
 		sumFramesStmt:          q.sumFramesStmt,
+		talkCostSinceStmt:      q.talkCostSinceStmt,
+		talksSinceStmt:         q.talksSinceStmt,
 		timelineBeforeStmt:     q.timelineBeforeStmt,
+		titleChannelStmt:       q.titleChannelStmt,
 		toolResultTimesStmt:    q.toolResultTimesStmt,
 		trimModelRatesStmt:     q.trimModelRatesStmt,
 		updateContainerStmt:    q.updateContainerStmt,

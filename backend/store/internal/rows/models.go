@@ -37,6 +37,8 @@ type Channel struct {
 	AgentID         string
 	Choices         string
 	Commands        string
+	Untitled        int64
+	Origin          string
 }
 
 type Checkpoint struct {
@@ -139,4 +141,17 @@ type Run struct {
 	Attachments   string
 	Model         string
 	Effort        string
+}
+
+type Talk struct {
+	Seq       int64
+	ID        string
+	ChannelID string
+	SessionID string
+	BeginsAt  int64
+	ReadTo    int64
+	Working   int64
+	Estimated int64
+	UpdatedAt int64
+	Data      string
 }

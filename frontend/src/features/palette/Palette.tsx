@@ -69,7 +69,7 @@ export function Palette() {
           )}
           {current && (
             <Command.Group heading="This channel">
-              {(current.state === "working" || current.driven) && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keyText("page.stop")} onSelect={run(() => void stopRun(selected))} />}
+              {((current.state === "working" && !current.talking) || current.driven) && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keyText("page.stop")} onSelect={run(() => void stopRun(selected))} />}
               <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
               {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
               <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />

@@ -34,7 +34,7 @@ import { useSticky } from "./useSticky";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
 import { isFoldable } from "../../model/timeline/fold";
-import { nest } from "../../model/timeline/nest";
+import { isTalk, nestAll } from "../../model/timeline/talks";
 import { Row } from "./rows/Row";
 import "./rows/rail.css";
 import { Tail } from "./Tail";
@@ -58,7 +58,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const run = useMemo(() => activeRun(t), [t]);
   const scroller = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState("");
-  const nested = useMemo(() => nest(passed, (key) => Boolean(open[key])), [passed, open]);
+  const nested = useMemo(() => nestAll(passed, (key) => Boolean(open[key]), filter === "all" || filter === "messages"), [passed, open, filter]);
   const { rows: items, inside, settle } = useReads(nested.rows, open, current);
   const found = items.findIndex((it) => it.key === current);
   const at = found >= 0 ? found : items.length - 1;
@@ -169,7 +169,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => (isFoldable(it) && open[it.key] ? toggle(it.key) : go(parentAt(items, it, at))),
-      "timeline.back": () => it.kind === "prompt" && goBackTo(channelId, it.runId),
+      "timeline.back": () => it.kind === "prompt" && !isTalk(it.runId) && goBackTo(channelId, it.runId),
       "timeline.all-lines": () => (e.target as HTMLElement).querySelector<HTMLElement>("[data-more]")?.click(),
       "timeline.link": () => void copyRowLink(items, it),
       "timeline.file": () => {
@@ -183,7 +183,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
         else toast("This item names no file.");
       },
       "timeline.review": () => it.kind === "end" && openReview(channelId, it.runId),
-      "timeline.fork": () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
+      "timeline.fork": () => it.kind === "text" && it.uuid && !isTalk(it.runId) && void forkFrom(it.uuid),
       "timeline.copy": () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
     const f = act[key];
@@ -264,6 +264,7 @@ const railStyle = (deep: number) => ({ "--rail": Math.min(deep, DEEPEST) }) as C
 
 /** The row that a sub-agent's row hangs below; the row itself where it hangs below none. */
 function parentAt(items: readonly Item[], it: Item, at: number): number {
+  if (isTalk(it.runId) && !("parentId" in it && it.parentId)) return Math.max(0, items.findLastIndex((x, i) => i <= at && x.kind === "talk"));
   const parent = it.kind === "tool" || it.kind === "activity" || it.kind === "reads" ? it.parentId : "";
   const i = parent ? items.findIndex((x) => x.kind === "tool" && x.useId === parent && x.runId === it.runId) : -1;
   return i >= 0 ? i : at;

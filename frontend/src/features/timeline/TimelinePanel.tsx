@@ -3,6 +3,7 @@ import type { ChannelID } from "../../api/types";
 import { timelineOf, timelinesStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
+import { Continues } from "./Continues";
 import { Composer } from "./prompt/Composer";
 import { session } from "../../session/session";
 import { EmptyTimeline } from "./EmptyTimeline";
@@ -26,6 +27,7 @@ export function TimelinePanel({ channelId }: { channelId: ChannelID }) {
   return (
     <section className="panel findbar-marked" aria-label="Timeline">
       <h2 className="sr-only">Timeline</h2>
+      <Continues channelId={channelId} />
       <div className="panel-body">
         <FindBar channelId={channelId} />
         {phase === "ready" && bare ? (

@@ -14,6 +14,7 @@ import { activityVerb } from "../../model/timeline/activity";
 import { readsWords } from "../../model/timeline/reads";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
+import { talkWords } from "../../model/timeline/talks";
 import { retryWords } from "../../model/timeline/retries";
 import { attemptWords, questionWords } from "./rows/RunRows";
 
@@ -52,6 +53,8 @@ export function itemText(it: Item): string {
       return [`Gate: ${decidedLine(it.decided)}`, ...(it.decided.decisions ?? []).map((d) => `${d.state} ${verb(d)} ${visibleLine(d.target)} × ${d.calls}, ${byWords(d)}`)].join("\n");
     case "todos":
       return it.todos.map((t) => `[${t.state === "completed" ? "x" : " "}] ${t.text}`).join("\n");
+    case "talk":
+      return talkWords(it);
     case "rewound":
       return wentWords(it.rewind, clock(it.rewind.prompt_ms));
     case "raw":
@@ -134,6 +137,8 @@ export function itemLabel(it: Item): string {
       return visible(`Gate: ${decidedLine(it.decided)}`.slice(0, 200));
     case "todos":
       return `Steps, ${it.todos.filter((t) => t.state === "completed").length} of ${it.todos.length} done`;
+    case "talk":
+      return visible(talkWords(it).slice(0, 200));
     case "rewound":
       return wentWords(it.rewind, clock(it.rewind.prompt_ms));
     case "raw":

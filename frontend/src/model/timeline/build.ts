@@ -14,6 +14,7 @@ import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { drives, isTerminal } from "./items";
 import { attempt, beginsNow, endRetry } from "./retries";
 import { seen, took, touch } from "./running";
+import { head, talked } from "./talks";
 
 /** Applies stored events in order. Copies once per batch, never mutates its input. */
 export function fold(built: Built, events: LoopEvent[]): Built {
@@ -25,6 +26,8 @@ export function fold(built: Built, events: LoopEvent[]): Built {
 function step(b: Built, ev: LoopEvent) {
   const data = ev.data;
   if (typeof data !== "object" || data === null) return raw(b, ev);
+  if (ev.type === "terminal.talk") return talked(b, ev, data);
+  head(b, ev.run_id ?? "", ev.timestamp);
   switch (ev.type) {
     case "message.created":
       return message(b, ev, data as MessageCreated);

@@ -14,7 +14,7 @@ export const tellsStart = (it: StartItem): boolean => it.failed || it.readyAt ==
 export function passes(it: Item, filter: Filter): boolean {
   if (it.kind === "gate") return filter === "all" || it.approval.state === "waiting" || (filter === "problems" && it.approval.state !== "allowed");
   if (it.kind === "decided") return filter === "all" || (filter === "problems" && deniedCalls(it.decided) > 0);
-  if (it.kind === "rewound") return true;
+  if (it.kind === "rewound" || it.kind === "talk") return true;
   switch (filter) {
     case "all":
       return it.kind !== "raw" && (it.kind !== "start" || tellsStart(it));

@@ -10,6 +10,7 @@ export function isFoldable(it: Item): boolean {
     case "raw":
     case "reads":
     case "decided":
+    case "talk":
       return true;
     case "activity":
       return it.text !== "" && it.name !== "task_message" && it.name !== "task_report";

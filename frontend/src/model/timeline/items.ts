@@ -1,5 +1,5 @@
 // The items of a timeline, made from events. Each is a row of the page.
-import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, Question, Rewind, RunID, Status, ToolResult } from "../../api/types";
+import type { Approval, Attachment, Attempt, ChannelID, Failure, GateDecisions, Question, Rewind, RunID, Status, TerminalTalk, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
@@ -52,12 +52,14 @@ export type Todo = { text: string; state: string };
 export type TodosItem = Base & { kind: "todos"; todos: Todo[] };
 /** Going back to before a prompt. It belongs to no run. */
 export type RewoundItem = Base & { kind: "rewound"; rewind: Rewind };
+/** A conversation in a terminal. Its rows have its id in the place of a run's (talks.ts). */
+export type TalkItem = Base & { kind: "talk"; talk: TerminalTalk };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
 /** A run of reads and searches in one row. It is made for the page's list only (reads.ts). */
 export type ReadsItem = Base & { kind: "reads"; parentId: string; items: ToolItem[] };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | RetryItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RewoundItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | RetryItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | ReadsItem | RewoundItem | TalkItem | RawItem;
 
 /** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };

@@ -4,6 +4,7 @@ import { fold } from "./build";
 import type { Built, RunInfo } from "./items";
 import { emptyBuilt } from "./items";
 import { adopt, stream } from "./live";
+import { isTalk } from "./talks";
 
 export type TimelineState = {
   phase: "empty" | "loading" | "ready" | "error";
@@ -130,7 +131,7 @@ export function since(r: RunInfo, channelSince = ""): number {
 /** The channel's active run, or null. */
 export function activeRun(t: TimelineState) {
   let best = null;
-  for (const r of Object.values(t.built.runs)) if (since(r) && !r.endedAt && (!best || since(r) > since(best))) best = r;
+  for (const r of Object.values(t.built.runs)) if (since(r) && !r.endedAt && !isTalk(r.runId) && (!best || since(r) > since(best))) best = r;
   return best;
 }
 

@@ -49,6 +49,9 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const online = useStore(connectionStore, (c) => c.state === "online");
   const text = useStore(draftsStore, (d) => draftOf(d, channelId));
   const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
+  const [offered, setOffered] = useState(""); // the text of which Enter asked whether it is the answer
+  const asked = parked && offered !== "" && offered === text;
+  const answer = useRef<(() => void) | null>(null);
   const [stopping, setStopping] = useState("");
   const stopAria = useAriaKeys("page.stop");
   const stopKey = useKeyText()("page.stop");
@@ -68,7 +71,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     else if (d.text) insertText(channelId, d.text);
   });
   const gives = useStore(batonStore, (all) => givesBack(all, channelId)); // the agent waits for the browser
-  const busy = running !== "" || channel?.state === "working";
+  const busy = running !== "" || (channel?.state === "working" && !channel.talking);
 
   const change = (value: string) => setDraft(channelId, value);
   const type = (value: string) => {
@@ -97,6 +100,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     setPlan(channelId, false);
     setWish(channelId, NO_WISH);
     history.sent();
+    setOffered("");
     change("");
   }
 
@@ -121,7 +125,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     }
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
-      submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
+      if (parked && text.trim() && !mod(e.nativeEvent) && !plan && pictures.length === 0 && Object.keys(wishOptions(wish)).length === 0) { // what is chosen for a prompt is one
+        if (asked) answer.current?.();
+        else setOffered(text);
+      } else submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
+    } else if (e.key === "Escape" && asked) {
+      e.preventDefault();
+      setOffered("");
     } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && history.walk(true)) e.preventDefault();
     else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && history.walk(false)) e.preventDefault();
   }
@@ -142,7 +152,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <HeldCalls channelId={channelId} />
       <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(letter) => { takeBack(letter); box.current?.focus(); }} />
-      <AnswerFirst key={channelId} channelId={channelId} />
+      <AnswerFirst key={channelId} channelId={channelId} offer={{ asked, give: answer }} onPrompt={() => { submit(); box.current?.focus(); }} />
       <Attaching channelId={channelId} />
       {mention && <MentionList mention={mention} />}
       {commands && <CommandList commands={commands} />}

@@ -1,9 +1,11 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Answer, Failure, Question } from "../../../api/types";
-import { Button } from "../../../ui/Button";
+import { Button, Kbd } from "../../../ui/Button";
+import { keys, mod, MOD } from "../../../ui/keys";
 import { visible } from "../../../model/text";
 import { focusQuestion } from "../../../session/branches";
 import { Markdown } from "../Markdown";
+import { numberOf } from "./numberkeys";
 import { texts } from "../../../session/questiondrafts";
 
 /** The state of an answer, and the function that gives it. failure: why the last try failed. */
@@ -27,6 +29,25 @@ export function PlanCard({ q, answering }: { q: Question; answering: Answering }
     setAsked(on);
     if (!on) focusQuestion(); // not to a button, which the next key could press
   };
+  // As on the desk: 1 and 2 act, 3 only chooses. The chord then approves, or sends the changes.
+  const [chosen, setChosen] = useState(false);
+  const foot = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const card = foot.current?.closest<HTMLElement>("[data-region=question]");
+    const press = (e: KeyboardEvent) => {
+      if (answering.busy) return;
+      const n = revising ? 0 : numberOf(e);
+      const gives = e.key === "Enter" && mod(e) && (revising ? Boolean(text.trim()) : chosen);
+      if (n === 1) answering.give({ action: "cancel" });
+      else if (n === 2) revise(true);
+      else if (n === 3) setChosen(true);
+      else if (gives) answering.give(revising ? { action: "revise", text: text.trim() } : { action: "approve" });
+      else return;
+      e.preventDefault();
+    };
+    card?.addEventListener("keydown", press);
+    return () => card?.removeEventListener("keydown", press);
+  });
   return (
     <>
       <div className="question-body prose selectable" tabIndex={0} role="group" aria-label="Plan">
@@ -39,8 +60,8 @@ export function PlanCard({ q, answering }: { q: Question; answering: Answering }
           <textarea className="field" rows={3} autoFocus={asked} value={text} onChange={(e) => change(e.target.value)} />
         </label>
       )}
-      <div className="question-foot">
-        <span className="hint grow">{q.read_only ? HELD : LOOSE}</span>
+      <div className="question-foot" ref={foot}>
+        <span className="hint grow" role="status">{revising && !text.trim() ? "Say what should change." : chosen && !revising ? <>Chosen: Approve plan. <Kbd>{keys(MOD, "Enter")}</Kbd> gives it.</> : q.read_only ? HELD : LOOSE}</span>
         {revising ? (
           <>
             <Button key="back" onClick={() => revise(false)}>Back</Button>
@@ -48,9 +69,9 @@ export function PlanCard({ q, answering }: { q: Question; answering: Answering }
           </>
         ) : (
           <>
-            <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Decline</Button>
-            <Button disabled={answering.busy} onClick={() => revise(true)}>Request changes</Button>
-            <Button disabled={answering.busy} onClick={() => answering.give({ action: "approve" })}>Approve plan</Button>
+            <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Decline <Kbd>1</Kbd></Button>
+            <Button disabled={answering.busy} onClick={() => revise(true)}>Request changes <Kbd>2</Kbd></Button>
+            <Button disabled={answering.busy} aria-pressed={chosen || undefined} onClick={() => answering.give({ action: "approve" })}>Approve plan <Kbd>3</Kbd></Button>
           </>
         )}
       </div>

@@ -1,11 +1,11 @@
 import { CircleHelp } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useEffect, useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../../api/failure";
 import type { Answer, AskQuestion, ChannelID, Failure, Question } from "../../../api/types";
 import type { Draft } from "../../../model/questions";
-import { answerOf, complete, emptyDraft, questionOf, toggle, write } from "../../../model/questions";
+import { answerOf, complete, emptyDraft, missingWords, numbered, questionOf, toggle, write } from "../../../model/questions";
 import { frameStore } from "../../../model/stores";
 import { Button, Kbd } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
@@ -14,6 +14,7 @@ import { SafeText } from "../../../ui/SafeText";
 import { promptAfter } from "../../../session/actions";
 import { answer } from "../../../session/branches";
 import { forget, kept, keep } from "../../../session/questiondrafts";
+import { numberOf } from "./numberkeys";
 import type { Answering } from "./PlanCard";
 import { PlanCard } from "./PlanCard";
 import "./question.css";
@@ -70,16 +71,32 @@ function Ask({ q, answering }: { q: Question; answering: Answering }) {
     e.preventDefault();
     send();
   };
+  const [focused, setFocused] = useState(-1);
+  const current = numbered(q, draft, focused);
+  const box = useRef<HTMLDivElement>(null);
+  // A number chooses. It works wherever the keyboard is in the card, but for a text.
+  useEffect(() => {
+    const card = box.current?.closest<HTMLElement>("[data-region=question]");
+    const press = (e: globalThis.KeyboardEvent) => {
+      const one = q.questions?.[current];
+      const o = one?.options?.[numberOf(e) - 1];
+      if (!one || !o) return;
+      e.preventDefault();
+      setDraft((d) => toggle(d, current, o.label, one.multiSelect === true));
+    };
+    card?.addEventListener("keydown", press);
+    return () => card?.removeEventListener("keydown", press);
+  }, [q, current]);
   return (
-    <div onKeyDown={onKey}>
+    <div onKeyDown={onKey} ref={box}>
       <div className="question-body" tabIndex={0} role="group" aria-label="Questions">
         {(q.questions ?? []).map((one, i) => (
-          <One key={i} one={one} chosen={draft.choices[i] ?? []} text={draft.texts[i] ?? ""}
+          <One key={i} one={one} keys={i === current} onFocus={(on) => setFocused((f) => (on ? i : f === i ? -1 : f))} chosen={draft.choices[i] ?? []} text={draft.texts[i] ?? ""}
             onToggle={(label) => setDraft(toggle(draft, i, label, one.multiSelect === true))} onText={(t) => setDraft(write(draft, i, t))} />
         ))}
       </div>
       <div className="question-foot">
-        <span className="grow" />
+        <span className="hint grow" role="status">{missingWords(q, draft)}</span>
         <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Decline</Button>
         <Button disabled={!ready} onClick={send}>
           {answering.busy ? "Sending" : "Send answer"} <Kbd>{keys(MOD, "Enter")}</Kbd>
@@ -89,13 +106,14 @@ function Ask({ q, answering }: { q: Question; answering: Answering }) {
   );
 }
 
-type OneProps = { one: AskQuestion; chosen: string[]; text: string; onToggle(label: string): void; onText(t: string): void };
+type OneProps = { one: AskQuestion; keys: boolean; chosen: string[]; text: string; onFocus(on: boolean): void; onToggle(label: string): void; onText(t: string): void };
 
-function One({ one, chosen, text, onToggle, onText }: OneProps) {
+/** keys: the number keys choose its options. */
+function One({ one, keys: numbers, chosen, text, onFocus, onToggle, onText }: OneProps) {
   const name = useId();
   const preview = one.options?.find((o) => o.preview && chosen.includes(o.label))?.preview;
   return (
-    <fieldset className="ask">
+    <fieldset className="ask" onFocus={() => onFocus(true)} onBlur={() => onFocus(false)}>
       <legend>
         {one.header && (
           <span className="chip">
@@ -105,7 +123,7 @@ function One({ one, chosen, text, onToggle, onText }: OneProps) {
         <SafeText text={one.question} />
         {one.multiSelect && <span className="hint"> Choose any number.</span>}
       </legend>
-      {(one.options ?? []).map((o) => (
+      {(one.options ?? []).map((o, i) => (
         <label key={o.label} className="ask-option">
           <input type={one.multiSelect ? "checkbox" : "radio"} name={name} checked={chosen.includes(o.label)} onChange={() => onToggle(o.label)} />
           <span>
@@ -119,6 +137,7 @@ function One({ one, chosen, text, onToggle, onText }: OneProps) {
               </span>
             )}
           </span>
+          {numbers && i < 9 && <Kbd>{String(i + 1)}</Kbd>}
         </label>
       ))}
       {preview && (

@@ -4,6 +4,7 @@ import { goBackTo } from "../../../session/rewind";
 import { KeyOf } from "../../../ui/Button";
 import type { PromptItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
+import { isTalk } from "../../../model/timeline/talks";
 import { isFoldable } from "../../../model/timeline/fold";
 import { Pictures } from "../Pictures";
 import type { RowProps } from "./props";
@@ -12,10 +13,10 @@ export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
   const long = isFoldable(item);
   return (
     <div className="main">
-      <button type="button" className="rewound-here" tabIndex={-1} onClick={() => goBackTo(viewStore.getState().selected, item.runId)}>
+      {!isTalk(item.runId) && <button type="button" className="rewound-here" tabIndex={-1} onClick={() => goBackTo(viewStore.getState().selected, item.runId)}>
         <History size={13} aria-hidden />
         Back to here <KeyOf of="timeline.back" />
-      </button>
+      </button>}
       <div className={`bubble selectable ${long && !open ? "folded" : ""}`}>
         <p>
           <SafeText text={item.text} />

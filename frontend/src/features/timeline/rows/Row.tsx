@@ -8,6 +8,7 @@ import { SafeText } from "../../../ui/SafeText";
 import { useNow } from "../../../ui/useNow";
 import { forkFrom } from "../../../session/branches";
 import { when } from "../../../model/clock";
+import { isTalk } from "../../../model/timeline/talks";
 import { isBrowserTool } from "../../../model/timeline/browsertools";
 import { Markdown } from "../Markdown";
 import { BrowserRow } from "./BrowserRow";
@@ -23,6 +24,7 @@ import { RetryGutter, RetryRow } from "./RetryRow";
 import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
 import { RewoundRow } from "./RewoundRow";
 import { StartRow } from "./StartRow";
+import { TalkRow } from "./TalkRow";
 import { ThinkingRow } from "./ThinkingRow";
 import { ToolRow } from "./ToolRow";
 
@@ -45,7 +47,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
             {item.author && <p className="author"><SafeText text={item.author} /></p>}
             <Markdown text={item.text} live={item.live} />
             {item.cut && <CutOff />}
-            {item.uuid && <ForkHere uuid={item.uuid} />}
+            {item.uuid && !isTalk(item.runId) && <ForkHere uuid={item.uuid} />}
           </div>
           <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} took={item.took} />
         </>
@@ -142,6 +144,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <RewoundRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text={when(item.at)} />
+        </>
+      );
+    case "talk":
+      return (
+        <>
+          <TalkRow item={item} open={open} onToggle={onToggle} />
           <Gutter at={item.at} text={when(item.at)} />
         </>
       );

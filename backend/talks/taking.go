@@ -1,0 +1,129 @@
+package talks
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// take makes of one line what it is in the timeline.
+func (r *reading) take(ctx context.Context, l transcript.Line) error {
+	kl := r.kept.Parse(l)
+	if kl.Cost {
+		r.counted(l.End)
+		return nil
+	}
+	if !kl.Spoken {
+		return nil
+	}
+	at := r.timeOf(kl)
+	switch {
+	case kl.Copied || r.talk.ID == "" && !r.since.IsZero() && at.Before(r.since):
+		r.earlier = true
+		return nil
+	case r.ofRun(kl, at):
+		r.foreign = true
+		return nil
+	}
+	switch {
+	case kl.Person != "" && r.begins(at):
+		if err := r.begin(ctx, kl, at); err != nil {
+			return err
+		}
+	case r.talk.ID == "" || r.foreign:
+		return nil // the rest of something that is shown elsewhere, or not at all
+	}
+	r.talk.Last, r.dirty = max(r.talk.Last, at.UnixMilli()), true
+	if kl.Person != "" {
+		r.talk.Prompts++
+		r.talk.TerminalID = r.terminal
+		r.work(at)
+		r.tell(at)
+	}
+	for _, it := range kl.Items {
+		r.add(it.Type, at, it.Data)
+	}
+	switch {
+	case kl.Rests && r.talk.Working:
+		r.rest(at, kl.Broken)
+	case kl.Works && !r.talk.Working:
+		r.work(at)
+		r.tell(at)
+	}
+	return nil
+}
+
+// timeOf is when a line was written, by the calendar of this computer.
+func (r *reading) timeOf(kl transcript.KeptLine) time.Time {
+	if now := r.now(); kl.At.IsZero() || kl.At.After(now.Add(ahead)) {
+		return now
+	}
+	return kl.At
+}
+
+// ofRun reports whether a run wrote a line: one of this conversation was under way then.
+func (r *reading) ofRun(kl transcript.KeptLine, at time.Time) bool {
+	if kl.Screen {
+		return false
+	}
+	return slices.ContainsFunc(r.spans, func(s core.RunSpan) bool {
+		if at.Before(s.From.Add(-slack)) || !s.To.IsZero() && at.After(s.To.Add(slack)) {
+			return false
+		}
+		if s.To.IsZero() { // it has not said yet which one it is in
+			own := []core.SessionID{r.ch.SessionID, r.ch.DemoSessionID, r.ch.NextSession.SessionID, r.ch.DemoNextSession.SessionID}
+			return slices.Contains(own, r.session)
+		}
+		return s.Session == r.session
+	})
+}
+
+// begins reports whether a prompt begins a talk of its own.
+func (r *reading) begins(at time.Time) bool {
+	t := r.talk
+	if t.ID == "" || r.foreign || at.Sub(time.UnixMilli(t.Last)) > r.s.o.Pause {
+		return true
+	}
+	// Another conversation of the channel has gone on since: what is said now comes after it.
+	last := time.UnixMilli(t.Last)
+	return slices.ContainsFunc(r.spans, func(s core.RunSpan) bool { return s.From.After(last) && s.From.Before(at) })
+}
+
+// begin ends the talk that was, and begins another one at the line that is read.
+func (r *reading) begin(ctx context.Context, kl transcript.KeptLine, at time.Time) error {
+	if r.talk.Working { // nobody has seen how it ended
+		r.rest(at, true)
+	}
+	if err := r.store(ctx); err != nil {
+		return err
+	}
+	prior := r.prior()
+	r.kept.Forget()
+	r.foreign = false
+	r.talk = core.SavedTalk{From: r.offset, Prior: prior, TerminalTalk: core.TerminalTalk{
+		ID: core.NewTalkID(), ChannelID: r.key.ch, SessionID: r.session, TerminalID: r.terminal,
+		Title: core.Title(kl.Person), Began: at.UnixMilli(), Demo: r.ch.Kind == core.KindDemo,
+	}}
+	return nil
+}
+
+func (r *reading) work(at time.Time) {
+	r.talk.Working, r.talk.Broken, r.talk.TurnBegan = true, false, at.UnixMilli()
+}
+
+func (r *reading) rest(at time.Time, broken bool) {
+	r.talk.Working, r.talk.Broken, r.talk.TurnBegan = false, broken, 0
+	r.tell(at)
+}
+
+// tell adds an event that says how the talk stands.
+func (r *reading) tell(at time.Time) {
+	r.price()
+	r.dirty = true
+	told := r.talk.TerminalTalk
+	told.AddedUSD, r.untold = r.untold, 0
+	r.add(core.EventTalk, at, told)
+}

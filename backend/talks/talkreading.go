@@ -1,0 +1,201 @@
+package talks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// Bounds of what is stored at a time.
+const (
+	batchEvents = 200
+	batchBytes  = 2 << 20
+	// slack is by how much the end of a run may be stored before its last line is written.
+	slack = 2 * time.Second
+	// ahead is how far a line's clock may be ahead of ours.
+	ahead = time.Minute
+)
+
+// reading is how far one conversation was read, and the talk that is under way in it. It
+// belongs to one goroutine.
+type reading struct {
+	s *Service
+	key
+
+	loaded   bool
+	kept     transcript.Kept
+	talk     core.SavedTalk // without an id there is none yet
+	offset   int64          // behind the last line that was read
+	foreign  bool           // a run has gone on with the conversation since
+	earlier  bool           // there was something before the first talk that is no run's
+	terminal core.TerminalID
+	since    time.Time // of the terminal
+	alive    bool      // a program may be at work there
+	ch       core.Channel
+	spans    []core.RunSpan
+	rates    map[string]core.ModelRate
+
+	events []core.Event
+	bytes  int
+	untold float64 // by how much the cost has changed since the last event
+	dirty  bool    // the talk is another one than is stored
+}
+
+// look reads what is new. It says whether the agent is at a turn. quiet: the model is not
+// asked at the moment.
+func (r *reading) look(ctx context.Context, terminal core.TerminalID, quiet bool) (working bool) {
+	r.terminal = terminal
+	r.since, r.alive = r.s.standing(r.key.ch, terminal)
+	err := r.read(ctx)
+	if err == nil && r.talk.Working && quiet && (!r.alive || r.now().Sub(time.UnixMilli(r.talk.Last)) > r.s.o.Pause) {
+		r.rest(r.now(), true)
+		err = r.store(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		level := r.s.o.Log.Warn
+		if errors.Is(err, core.ErrNotFound) {
+			level = r.s.o.Log.Debug // the CLI has not written it yet, or its channel is gone
+		}
+		level("read a conversation of a terminal", "channel", string(r.key.ch), "session", string(r.session), "err", err)
+		r.loaded = false // what was not stored is read again
+		return false
+	}
+	return r.talk.Working
+}
+
+func (r *reading) now() time.Time { return r.s.o.Now() }
+
+func (r *reading) read(ctx context.Context) (err error) {
+	if r.ch, err = r.s.o.Store.Channel(ctx, r.key.ch); err != nil {
+		return err
+	}
+	if !r.loaded {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+	}
+	in, err := r.s.o.Open(ctx, r.ch, r.session, r.offset)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if in.Size <= r.offset {
+		return nil // a shorter one is another one: the CLI only appends
+	}
+	if err := r.surroundings(ctx); err != nil {
+		return err
+	}
+	return r.lines(ctx, in, r.offset, func() error {
+		if len(r.events) >= batchEvents || r.bytes >= batchBytes {
+			return r.store(ctx)
+		}
+		return nil
+	})
+}
+
+// surroundings are what tells a terminal's lines from those of runs, and prices.
+func (r *reading) surroundings(ctx context.Context) (err error) {
+	from := r.since
+	if r.talk.ID != "" && (from.IsZero() || r.talk.At.Before(from)) {
+		from = r.talk.At
+	}
+	if !from.IsZero() {
+		from = from.Add(-time.Hour) // a run that has begun before may go on
+	}
+	if r.spans, err = r.s.o.Store.RunSpans(ctx, r.key.ch, from); err != nil {
+		return err
+	}
+	r.rates, err = r.s.o.Store.ModelRates(ctx)
+	return err
+}
+
+// lines takes in whole lines; what has no end yet is still being written.
+func (r *reading) lines(ctx context.Context, in io.Reader, offset int64, each func() error) error {
+	lines := transcript.NewReader(in, offset)
+	for {
+		l, err := lines.Next()
+		if errors.Is(err, io.EOF) || err == nil && l.Open {
+			return r.store(ctx)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.take(ctx, l); err != nil {
+			return err
+		}
+		r.offset = l.End
+		if err := each(); err != nil {
+			return err
+		}
+	}
+}
+
+// load takes up what is stored. The parser needs the lines of the talk that is under way once
+// more: a message is counted once, however often it is repeated.
+func (r *reading) load(ctx context.Context) error {
+	*r = reading{s: r.s, key: r.key, ch: r.ch, terminal: r.terminal, since: r.since, alive: r.alive}
+	saved, err := r.s.o.Store.LastTalk(ctx, r.key.ch, r.session)
+	if errors.Is(err, core.ErrNotFound) {
+		r.loaded = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in, err := r.s.o.Open(ctx, r.ch, r.session, saved.From)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	r.talk = saved
+	if err := r.surroundings(ctx); err != nil {
+		return err
+	}
+	lines := transcript.NewReader(in, saved.From)
+	for r.offset = saved.From; r.offset < saved.Offset; {
+		l, err := lines.Next()
+		if errors.Is(err, io.EOF) || err == nil && l.Open {
+			break // it is shorter than it was
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if kl := r.kept.Parse(l); kl.Spoken && r.ofRun(kl, r.timeOf(kl)) {
+			r.foreign = true
+		}
+		r.offset = l.End
+	}
+	r.offset, r.loaded = max(r.offset, saved.Offset), true
+	return nil
+}
+
+// store keeps what was read and tells of it.
+func (r *reading) store(ctx context.Context) error {
+	if r.talk.ID == "" || !r.dirty && len(r.events) == 0 {
+		return nil
+	}
+	r.talk.Offset, r.talk.At = r.offset, r.now()
+	stored, err := r.s.o.Store.PutTalk(ctx, r.talk, r.events...)
+	if err != nil {
+		return err
+	}
+	r.events, r.bytes, r.dirty, r.talk.AddedUSD = nil, 0, false, 0
+	r.s.o.Publish(stored...)
+	return nil
+}
+
+func (r *reading) add(t core.EventType, at time.Time, data any) {
+	ev := core.NewEvent(t, r.key.ch, r.talk.ID, at, data)
+	r.events = append(r.events, ev)
+	r.bytes += len(ev.Data)
+}
