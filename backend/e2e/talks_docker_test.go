@@ -83,7 +83,7 @@ func TestTalkInATerminal(t *testing.T) {
 	close(hold)
 	talks, page := talked("the end of the turn", working(false))
 	first := talks[0]
-	if len(talks) != 1 || first.Title != "Do-term please" || first.Prompts != 1 || first.TerminalID != core.TerminalID(made.SessionID) || first.Demo || first.Broken {
+	if len(talks) != 1 || first.Title != "Do-term please" || first.Prompts != 1 || first.TerminalID != made.SessionID || first.Demo || first.Broken {
 		t.Errorf("%+v", talks)
 	}
 	var seen []core.EventType
