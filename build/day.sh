@@ -129,9 +129,10 @@ await "the plan" state_is needs_you
 next plan
 keys F8
 sleep 1
-for _ in 1 2 3 4; do keys Tab; sleep 0.2; done
-next plan-card
-keys Return
+keys 3
+next plan-chosen
+state_is needs_you || die "A number alone has approved the plan."
+keys ctrl+Return
 await "the end of the work" state_is "done"
 grep -q reserved "$tmp/shop/inventory.js" || die "The plan was not carried out."
 next work
