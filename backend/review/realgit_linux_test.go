@@ -465,6 +465,30 @@ func TestBranchOfAWorktree(t *testing.T) {
 	}
 }
 
+// TestAnEditInTheSecondOfACommit is seen, although size and time of the file are as git knows
+// them: a file that is not older than git's index is read.
+func TestAnEditInTheSecondOfACommit(t *testing.T) {
+	r := newRepo(t)
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	in := func(name string) {
+		if err := os.Chtimes(filepath.Join(r.dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.git("config", "core.trustctime", "false") // its time of change cannot be set
+	r.write("same", "one\n")
+	in("same")
+	r.git("add", ".")
+	r.git("commit", "--quiet", "-m", "one")
+	r.write("same", "two\n")
+	in("same")
+	in(".git/index")
+	st := r.status()
+	if len(st.Files) != 1 || st.Files[0].Path != "same" || st.Files[0].Unstaged != 1 {
+		t.Errorf("%+v", st.Files)
+	}
+}
+
 // TestSubmodule: its commit can be staged, and git runs nothing in it.
 func TestSubmodule(t *testing.T) {
 	r := newRepo(t)

@@ -39,9 +39,10 @@ out() {
   cat "$t/out"
 }
 # Files that are in no index are shown from a copy of it, in which they are about to be added.
+# It keeps its time: git reads a file again only if it is not older than its index.
 other_index() {
   index=$(g rev-parse --git-path index) || exit 1
-  if [ -e "$index" ]; then cp -- "$index" "$t/index" || exit 1; fi
+  if [ -e "$index" ]; then cp -p -- "$index" "$t/index" || exit 1; fi
   export GIT_INDEX_FILE="$t/index"
   g add --intent-to-add --pathspec-from-file=- --pathspec-file-nul 2>/dev/null
 }
