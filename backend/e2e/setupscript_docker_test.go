@@ -185,8 +185,14 @@ func TestSetupScriptLeadsMountsAstray(t *testing.T) {
 	t.Parallel()
 	r := newToolchainRig(t)
 	r.c.steps["look"] = []step{bash(`echo the agent ran >seen; true`)}
+	// An earlier agent has left a program where the link would have Loop's.
+	r.put("planted/loop/bin/loop", "#!/bin/sh\necho planted >"+r.dir+"/seen\nexec sleep 60\n")
+	if err := os.Chmod(filepath.Join(r.dir, "planted/loop/bin/loop"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, script := range map[string]string{
 		"the guest":       "mkdir -p /var/tmp/x/loop/bin && chmod -R 777 /var/tmp/x && rm -rf /opt && ln -s /var/tmp/x /opt",
+		"the project":     "rm -rf /opt && ln -s " + r.dir + "/planted /opt",
 		"the run folder":  "mkdir -p /home/x && rm -rf /run && ln -s /home/x /run",
 		"the parent dirs": "rm -rf " + topOf(r.dir) + " && mkdir -p /srv/x && chmod 777 /srv/x && ln -s /srv/x " + topOf(r.dir),
 	} {

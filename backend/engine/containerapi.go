@@ -42,11 +42,14 @@ func (d *Docker) Create(ctx context.Context, s core.Spec) (id core.ContainerID, 
 			return err
 		}
 		id, warnings = core.ContainerID(resp.ID), resp.Warnings
-		if err := filesAreHere(); err != nil {
-			d.removeMade(ctx, id)
-			return err
+		err = filesAreHere()
+		if err == nil {
+			err = d.straight(ctx, cli, resp.ID, s)
 		}
-		return nil
+		if err != nil {
+			d.removeMade(ctx, id)
+		}
+		return err
 	})
 	if err != nil {
 		return "", nil, err

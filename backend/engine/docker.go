@@ -58,8 +58,9 @@ type Docker struct {
 	known   core.EngineTraits
 	knownAt string // the version that known is of
 
-	files files
-	wg    sync.WaitGroup // trials and their clean-up
+	vetted vetted // images that have been looked at
+	files  files
+	wg     sync.WaitGroup // trials and their clean-up
 }
 
 // Open returns a Docker that has not looked for its engine yet.
