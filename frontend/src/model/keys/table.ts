@@ -173,9 +173,6 @@ export const ACTIONS: Action[] = [
   ]),
 ];
 
-export const actionNamed = (id: string): Action | undefined => BY_ID.get(id);
-const BY_ID = new Map(ACTIONS.map((a) => [a.id, a]));
-
 export const defaultsOf = (a: Action, platform: Platform): string[] => (platform === "mac" ? a.mac : platform === "windows" ? a.windows : undefined) ?? a.keys;
 
 /** Keys that stay as they are, with the reason. */
