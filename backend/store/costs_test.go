@@ -142,4 +142,15 @@ func TestEstimatesAreMarked(t *testing.T) {
 	if rates, err := s.ModelRates(ctx); err != nil || len(rates) != 0 {
 		t.Errorf("rates of an estimate: %v, %v", rates, err)
 	}
+
+	talk := core.SavedTalk{At: epoch.Add(2 * time.Hour), TerminalTalk: core.TerminalTalk{ID: "talk-1", ChannelID: "c", SessionID: "s", AddedUSD: 0.5}}
+	evs, err := s.PutTalk(ctx, talk, notice("c", "", "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for since, usd := range map[time.Duration]float64{0: 1.25, 90 * time.Minute: 0.5, 3 * time.Hour: 0} {
+		if got, err := s.CostSince(ctx, epoch.Add(since)); err != nil || got.CostUSD != usd || got.LastEventID != evs[0].ID {
+			t.Errorf("with a talk, after %v: %+v, %v", since, got, err)
+		}
+	}
 }

@@ -250,15 +250,15 @@ func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, query stri
 }
 
 // CostSince sums the costs of the runs that ended at or after t, and of what was said in
-// terminals since.
+// terminals since. It is one statement, so that the events up to LastEventID are those that
+// the sum has.
 func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error) {
 	sum, err := s.read.CostSince(ctx, toMillis(t))
 	if err != nil {
 		return core.DayCost{}, s.wrap("sum cost", err)
 	}
-	talks, err := s.read.TalkCostSince(ctx, toMillis(t))
-	cost := core.Cost{CostUSD: sum.Usd + max(talks.Usd, 0), Estimated: sum.Estimated != 0 || talks.Estimated != 0}
-	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, s.wrap("sum cost", err)
+	cost := core.Cost{CostUSD: sum.Usd + max(sum.TalkUsd, 0), Estimated: sum.Estimated != 0 || sum.TalkEstimated != 0}
+	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, nil
 }
 
 func (s *Store) runs(step string, list []rows.Run, err error) ([]core.Run, error) {
