@@ -159,17 +159,21 @@ func learnRates(ctx context.Context, q *rows.Queries, u core.Usage, at time.Time
 	return q.TrimModelRates(ctx)
 }
 
-// ModelRates returns the prices that the latest runs named, by the models' names.
+// ModelRates returns the prices that the latest runs named, or a talk where no run did, by the models' names.
 func (s *Store) ModelRates(ctx context.Context) (map[string]core.ModelRate, error) {
 	list, err := s.read.ListModelRates(ctx)
 	if err != nil {
 		return nil, s.wrap("read prices of models", err)
 	}
+	return ratesOf(list), nil
+}
+
+func ratesOf(list []rows.ModelRate) map[string]core.ModelRate {
 	out := make(map[string]core.ModelRate, len(list))
 	for _, r := range list {
 		out[r.Model] = core.ModelRate{InputUSD: r.InputUsd, Window: r.Context}
 	}
-	return out, nil
+	return out
 }
 
 // SessionCost returns the agent's own count for a conversation, in US dollars, at the
