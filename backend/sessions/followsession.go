@@ -26,7 +26,8 @@ func (f *Following) Close() error {
 }
 
 // Follow opens a session's transcript at an offset. workDir is where the agent works, as it
-// sees it; a transcript that lies elsewhere is looked for. core.ErrNotFound when there is none.
+// sees it; a transcript that lies elsewhere is looked for. core.ErrNotFound when there is none, core.ErrConflict when Loop does not read
+// what is there: no ordinary file, or one that is too long.
 // What it returns is closed soon: one reader of a state works at a time.
 func (s *Service) Follow(ctx context.Context, ch core.Channel, session core.SessionID, offset int64) (_ *Following, err error) {
 	if !validID(string(session)) || offset < 0 {
@@ -54,7 +55,10 @@ func (s *Service) Follow(ctx context.Context, ch core.Channel, session core.Sess
 		if file, err = find(root, session); err != nil {
 			return nil, err
 		}
-		if f, info, err = openFile(root, file); err != nil {
+		if f, info, err = openFile(root, file); errors.Is(err, errNotRegular) {
+			err = fmt.Errorf("%w: %w", core.ErrConflict, err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("open transcript: %w", err)
 		}
 	}
@@ -70,4 +74,4 @@ func (s *Service) Follow(ctx context.Context, ch core.Channel, session core.Sess
 }
 
 // ErrTooLong is a transcript that is longer than Loop reads.
-var ErrTooLong = errors.New("the transcript is too long")
+var ErrTooLong = fmt.Errorf("%w: the transcript is too long", core.ErrConflict)

@@ -106,6 +106,9 @@ func wayOut(cfg config.Config) (env []string) {
 }
 
 func (s *SignIn) changed(ctx context.Context, round int, screen signin.Screen) {
+	if s.State().Step == bind.SignInTrying {
+		return // its token is there, and a screen that shows it once more brings no other
+	}
 	switch {
 	case screen.Token != "":
 		if s.set(round, func(st *bind.SignInState) { st.Step, st.Asks = bind.SignInTrying, false }) {

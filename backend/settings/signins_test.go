@@ -15,6 +15,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/demo"
+	"loop/backend/signin"
 	"loop/backend/signin/signintest"
 )
 
@@ -195,6 +196,35 @@ func TestSignInKeepsTheToken(t *testing.T) {
 	kind, secret, err := r.settings.Keys.Choose(t.Context(), r.settings.Current())
 	if err != nil || kind != config.CredentialOAuth || secret.Reveal() != signintest.Token {
 		t.Errorf("%s, %v", kind, err)
+	}
+}
+
+// TestATokenIsTriedOnce, however many screens show it.
+func TestATokenIsTriedOnce(t *testing.T) {
+	asked, answer := make(chan struct{}, 10), make(chan struct{})
+	model := scripted()
+	r := newSignIn(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		model.ServeHTTP(w, req)
+	}), "waits")
+	if _, err := r.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	r.until(bind.SignInBrowser)
+	r.mu.Lock()
+	round := r.round
+	r.mu.Unlock()
+	r.changed(t.Context(), round, signin.Screen{Token: signintest.Token})
+	<-asked
+	r.changed(t.Context(), round, signin.Screen{Token: signintest.Token, URL: signintest.URL})
+	r.changed(t.Context(), round, signin.Screen{Error: "late"})
+	close(answer)
+	if st := r.until(bind.SignInDone); st.Failure != nil || len(asked) > 0 {
+		t.Errorf("%+v, asked %d times more", st, len(asked))
+	}
+	if err := r.End(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

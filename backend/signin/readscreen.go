@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"loop/backend/core"
 )
@@ -32,6 +33,26 @@ var (
 	token    = regexp.MustCompile(`sk-ant-oat[0-9A-Za-z_-]{16,1000}`)
 	failed   = regexp.MustCompile(`(?m)^[^\n]{0,8}?(?:OAuth error|Error|Invalid code|Login failed)\b[^\n]*`)
 )
+
+// tokenStart is how every token begins.
+const tokenStart = "sk-ant-oat"
+
+// maxRun bounds what is kept of an end that may be half a token.
+const maxRun = 2000
+
+// run is the run of a token's characters in which what was written ends; before is the one
+// that it went on from. A run that begins like a token may be half of one.
+func run(before string, written []byte) string {
+	text := before + plain(written)
+	i := strings.LastIndexFunc(text, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' || r == '-')
+	})
+	if i >= 0 {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		text = text[i+size:]
+	}
+	return text[max(0, len(text)-maxRun):]
+}
 
 // plain is the text of a terminal's state, without its sequences.
 func plain(state []byte) string {

@@ -72,22 +72,30 @@ func (s *Session) follow(o Options) {
 	typing.Go(func() { s.enter(over) })
 	screen := vt.New(cols, rows, vt.Options{Scrollback: rows, Answer: func(b []byte) { _, _ = s.pty.Write(b) }})
 	var last Screen
-	text := ""
+	text, end := "", ""
+	show := func(now Screen) {
+		if now != last {
+			last = now
+			o.Changed(now)
+		}
+	}
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := s.pty.Read(buf)
 		if n > 0 {
 			_, _ = screen.Write(buf[:n])
 			text = plain(screen.Snapshot())
-			if now := read(text); now != last {
-				last = now
-				o.Changed(now)
+			now := read(text)
+			if end = run(end, buf[:n]); strings.HasPrefix(end, tokenStart) {
+				now.Token = "" // the rest of it is still to come
 			}
+			show(now)
 		}
 		if err != nil {
 			break
 		}
 	}
+	show(read(text)) // nothing more comes
 	close(over)
 	typing.Wait()
 	err := s.pty.Close()

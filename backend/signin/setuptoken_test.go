@@ -153,6 +153,37 @@ func TestTheRealScreen(t *testing.T) {
 	}
 }
 
+// TestHalfAToken: a token counts once something follows it.
+func TestHalfAToken(t *testing.T) {
+	const half = "sk-ant-oat01-pretend-0123456789"
+	for _, tc := range []struct {
+		written []string
+		open    bool
+	}{
+		{[]string{half}, true},
+		{[]string{"x\r\n\x1b[33m" + half, "abc", "\x1b[?25h"}, true},
+		{[]string{"sk-ant", "-oat01"}, true},
+		{[]string{half, "\r\n"}, false},
+		{[]string{half + "\x1b[39m\r\nStore it"}, false},
+		{[]string{half + "\x1b", "[39"}, false},
+		{[]string{half + "\x1b[5Cnext"}, false},
+		{[]string{half + "│", "é"}, false},
+		{[]string{"x" + half}, false},
+		{[]string{"\xff" + half}, true},
+	} {
+		end := ""
+		for _, w := range tc.written {
+			end = run(end, []byte(w))
+		}
+		if strings.HasPrefix(end, tokenStart) != tc.open {
+			t.Errorf("%q: %q", tc.written, end)
+		}
+	}
+	if end := run(strings.Repeat("a", maxRun), []byte("bc")); len(end) != maxRun || !strings.HasSuffix(end, "abc") {
+		t.Errorf("%d are kept", len(end))
+	}
+}
+
 func FuzzScreen(f *testing.F) {
 	f.Add([]byte("x\x1b[3Cy OAuth error: z"))
 	f.Add([]byte("sk-ant-oat01-aaaaaaaaaaaaaaaaaaaaaaaa\r\nhttps://claude.ai/oauth/authorize?x"))

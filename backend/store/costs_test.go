@@ -142,4 +142,78 @@ func TestEstimatesAreMarked(t *testing.T) {
 	if rates, err := s.ModelRates(ctx); err != nil || len(rates) != 0 {
 		t.Errorf("rates of an estimate: %v, %v", rates, err)
 	}
+
+	talk := core.SavedTalk{At: epoch.Add(2 * time.Hour), TerminalTalk: core.TerminalTalk{ID: "talk-1", ChannelID: "c", SessionID: "s", AddedUSD: 0.5}}
+	evs, err := s.PutTalk(ctx, talk, notice("c", "", "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for since, usd := range map[time.Duration]float64{0: 1.25, 90 * time.Minute: 0.5, 3 * time.Hour: 0} {
+		if got, err := s.CostSince(ctx, epoch.Add(since)); err != nil || got.CostUSD != usd || got.LastEventID != evs[0].ID {
+			t.Errorf("with a talk, after %v: %+v, %v", since, got, err)
+		}
+	}
+}
+
+// TestPricesOfTalks: what a file of the agent says fills what no run named, and replaces nothing.
+func TestPricesOfTalks(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	named := func(model string, usd float64) core.ModelUsage {
+		return core.ModelUsage{Model: model, Tokens: core.Tokens{Input: 1000}, CostUSD: usd}
+	}
+	if err := s.AddChannel(ctx, core.Channel{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/c"}); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	run := func(models ...core.ModelUsage) {
+		t.Helper()
+		runs++
+		if _, _, _, err := s.Enqueue(ctx, core.Run{ID: core.RunID(fmt.Sprint("r", runs)), ChannelID: "c", Prompt: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		r, ok, err := s.ClaimNext(ctx, "c")
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		r.State, r.EndedAt, r.Outcome.Usage = core.RunDone, epoch, core.Usage{Models: models}
+		if _, err := s.FinishRun(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := int64(0)
+	talk := func(models ...core.ModelUsage) {
+		t.Helper()
+		at++
+		talk := core.SavedTalk{At: epoch.Add(time.Hour), Offset: at, Stated: core.SpentOn{Models: models}, TerminalTalk: core.TerminalTalk{ID: "talk-1", ChannelID: "c", SessionID: "s"}}
+		if _, err := s.PutTalk(ctx, talk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants := func(what string, want map[string]float64) {
+		t.Helper()
+		got, err := s.ModelRates(ctx)
+		if err != nil || len(got) > maxRates {
+			t.Fatalf("%s: %d rates, %v", what, len(got), err)
+		}
+		for model, usd := range want {
+			if got[model].InputUSD != usd/1000 {
+				t.Errorf("%s: %s costs %v", what, model, got[model].InputUSD)
+			}
+		}
+	}
+	run(named("claude-x", 1))
+	talk(named("claude-x", 9), named("claude-x-20250101", 9), named("claude-y", 2))
+	wants("a talk", map[string]float64{"claude-x": 1, "claude-x-20250101": 0, "claude-y": 2})
+	talk(named("claude-y", 9))
+	wants("another word", map[string]float64{"claude-y": 2})
+	run(named("claude-y", 3))
+	wants("a run's word", map[string]float64{"claude-y": 3})
+	var flood []core.ModelUsage
+	for i := range 2 * maxRates {
+		flood = append(flood, named(fmt.Sprint("m", i), 1))
+	}
+	talk(flood...)
+	run(named("claude-z", 4))
+	wants("very many", map[string]float64{"claude-x": 1, "claude-y": 3, "claude-z": 4})
 }

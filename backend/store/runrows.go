@@ -159,17 +159,21 @@ func learnRates(ctx context.Context, q *rows.Queries, u core.Usage, at time.Time
 	return q.TrimModelRates(ctx)
 }
 
-// ModelRates returns the prices that the latest runs named, by the models' names.
+// ModelRates returns the prices that the latest runs named, or a talk where no run did, by the models' names.
 func (s *Store) ModelRates(ctx context.Context) (map[string]core.ModelRate, error) {
 	list, err := s.read.ListModelRates(ctx)
 	if err != nil {
 		return nil, s.wrap("read prices of models", err)
 	}
+	return ratesOf(list), nil
+}
+
+func ratesOf(list []rows.ModelRate) map[string]core.ModelRate {
 	out := make(map[string]core.ModelRate, len(list))
 	for _, r := range list {
 		out[r.Model] = core.ModelRate{InputUSD: r.InputUsd, Window: r.Context}
 	}
-	return out, nil
+	return out
 }
 
 // SessionCost returns the agent's own count for a conversation, in US dollars, at the
@@ -250,15 +254,15 @@ func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, query stri
 }
 
 // CostSince sums the costs of the runs that ended at or after t, and of what was said in
-// terminals since.
+// terminals since. It is one statement, so that the events up to LastEventID are those that
+// the sum has.
 func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error) {
 	sum, err := s.read.CostSince(ctx, toMillis(t))
 	if err != nil {
 		return core.DayCost{}, s.wrap("sum cost", err)
 	}
-	talks, err := s.read.TalkCostSince(ctx, toMillis(t))
-	cost := core.Cost{CostUSD: sum.Usd + max(talks.Usd, 0), Estimated: sum.Estimated != 0 || talks.Estimated != 0}
-	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, s.wrap("sum cost", err)
+	cost := core.Cost{CostUSD: sum.Usd + max(sum.TalkUsd, 0), Estimated: sum.Estimated != 0 || sum.TalkEstimated != 0}
+	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, nil
 }
 
 func (s *Store) runs(step string, list []rows.Run, err error) ([]core.Run, error) {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"loop/backend/core"
@@ -15,11 +17,12 @@ import (
 const (
 	maxTalks    = 500
 	maxRunSpans = 2000
+	maxRates    = 200 // as in the query that trims them
 )
 
 // PutTalk stores how far a talk was read, what was said by then, and by how much it has become
 // more expensive, in one transaction. An offset that goes back is core.ErrConflict: the same
-// lines can never be stored twice. Prices that the agent named are kept.
+// lines can never be stored twice. A price that the agent named is kept where there is none.
 func (s *Store) PutTalk(ctx context.Context, t core.SavedTalk, events ...core.Event) ([]core.Event, error) {
 	return change(ctx, s, "keep talk", func(q *rows.Queries) ([]core.Event, error) {
 		of := rows.LastTalkParams{ChannelID: string(t.ChannelID), SessionID: string(t.SessionID)}
@@ -41,11 +44,36 @@ func (s *Store) PutTalk(ctx context.Context, t core.SavedTalk, events ...core.Ev
 				return nil, err
 			}
 		}
-		if err := learnRates(ctx, q, core.Usage{Models: t.Stated.Models}, t.At); err != nil {
+		if err := fillRates(ctx, q, core.Rates(core.Usage{Models: t.Stated.Models})); err != nil {
 			return nil, err
 		}
 		return insertEvents(ctx, q, events)
 	})
+}
+
+// fillRates keeps prices of models of which none is known. They come from a file that the agent
+// can write, and hold for all channels: they never take the place of one that a run named, and
+// are the first to go where there are too many.
+func fillRates(ctx context.Context, q *rows.Queries, rates map[string]core.ModelRate) error {
+	if len(rates) == 0 {
+		return nil
+	}
+	list, err := q.ListModelRates(ctx)
+	if err != nil {
+		return err
+	}
+	known := ratesOf(list)
+	for _, model := range slices.Sorted(maps.Keys(rates)) {
+		r := rates[model]
+		if len(known) >= maxRates || core.RateOf(known, model) != (core.ModelRate{}) {
+			continue
+		}
+		known[model] = r
+		if err := q.SetModelRate(ctx, rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LastTalk returns the newest talk of a conversation in a channel or core.ErrNotFound.

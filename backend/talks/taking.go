@@ -121,7 +121,9 @@ func (r *reading) rest(at time.Time, broken bool) {
 
 // tell adds an event that says how the talk stands.
 func (r *reading) tell(at time.Time) {
-	r.price()
+	if r.loaded { // else its messages are not known, and what it has cost stays
+		r.price()
+	}
 	r.dirty = true
 	told := r.talk.TerminalTalk
 	told.AddedUSD, r.untold = r.untold, 0

@@ -27,6 +27,7 @@ type reading struct {
 	key
 
 	loaded   bool
+	unread   bool // there is no transcript, or none that is read
 	kept     transcript.Kept
 	talk     core.SavedTalk // without an id there is none yet
 	offset   int64          // behind the last line that was read
@@ -45,32 +46,47 @@ type reading struct {
 	dirty  bool    // the talk is another one than is stored
 }
 
-// look reads what is new. It says whether the agent is at a turn. quiet: the model is not
-// asked at the moment.
-func (r *reading) look(ctx context.Context, terminal core.TerminalID, quiet bool) (working bool) {
+// look reads what is new. It says whether the agent is at a turn, and whether something went
+// wrong that may pass. quiet: the model is not asked at the moment.
+func (r *reading) look(ctx context.Context, terminal core.TerminalID, quiet bool) (working, passing bool) {
 	r.terminal = terminal
 	r.since, r.alive = r.s.standing(r.key.ch, terminal)
+	r.unread = false
 	err := r.read(ctx)
-	if err == nil && r.talk.Working && quiet && (!r.alive || r.now().Sub(time.UnixMilli(r.talk.Last)) > r.s.o.Pause) {
+	switch {
+	case err == nil && r.talk.Working && quiet && (!r.alive || r.now().Sub(time.UnixMilli(r.talk.Last)) > r.s.o.Pause):
 		r.rest(r.now(), true)
 		err = r.store(ctx)
+	case r.unread && r.talk.Working && quiet: // nobody will ever see how it ends
+		r.rest(r.now(), true)
+		err = errors.Join(err, r.store(ctx))
 	}
-	if err != nil && ctx.Err() == nil {
-		level := r.s.o.Log.Warn
-		if errors.Is(err, core.ErrNotFound) {
-			level = r.s.o.Log.Debug // the CLI has not written it yet, or its channel is gone
-		}
-		level("read a conversation of a terminal", "channel", string(r.key.ch), "session", string(r.session), "err", err)
-		r.loaded = false // what was not stored is read again
-		return false
+	if err == nil || ctx.Err() != nil {
+		return r.talk.Working, false
 	}
-	return r.talk.Working
+	level := r.s.o.Log.Warn
+	if errors.Is(err, core.ErrNotFound) {
+		level = r.s.o.Log.Debug // the CLI has not written it yet, or its channel is gone
+	}
+	level("read a conversation of a terminal", "channel", string(r.key.ch), "session", string(r.session), "err", err)
+	r.loaded = r.loaded && r.unread && len(r.events) == 0 // what was not stored is read again
+	return r.talk.Working, !r.unread || r.dirty
+}
+
+// open opens the transcript at an offset.
+func (r *reading) open(ctx context.Context, offset int64) (Reading, error) {
+	in, err := r.s.o.Open(ctx, r.ch, r.session, offset)
+	r.unread = errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict)
+	return in, err
 }
 
 func (r *reading) now() time.Time { return r.s.o.Now() }
 
 func (r *reading) read(ctx context.Context) (err error) {
 	if r.ch, err = r.s.o.Store.Channel(ctx, r.key.ch); err != nil {
+		if r.unread = errors.Is(err, core.ErrNotFound); r.unread { // and its talks with it
+			r.talk, r.dirty, r.loaded = core.SavedTalk{}, false, false
+		}
 		return err
 	}
 	if !r.loaded {
@@ -78,7 +94,7 @@ func (r *reading) read(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	in, err := r.s.o.Open(ctx, r.ch, r.session, r.offset)
+	in, err := r.open(ctx, r.offset)
 	if err != nil {
 		return err
 	}
@@ -149,12 +165,12 @@ func (r *reading) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := r.s.o.Open(ctx, r.ch, r.session, saved.From)
+	r.talk, r.offset = saved, saved.Offset // also where nothing can be read any more
+	in, err := r.open(ctx, saved.From)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	r.talk = saved
 	if err := r.surroundings(ctx); err != nil {
 		return err
 	}

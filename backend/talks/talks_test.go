@@ -38,6 +38,7 @@ type desk struct {
 	channel   core.Channel
 	opened    int
 	fail      error // of PutTalk
+	gone      error // of open
 }
 
 func (d *desk) PutTalk(_ context.Context, t core.SavedTalk, events ...core.Event) ([]core.Event, error) {
@@ -97,6 +98,9 @@ func (d *desk) open(_ context.Context, _ core.Channel, s core.SessionID, offset 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened++
+	if d.gone != nil {
+		return Reading{}, d.gone
+	}
 	text, ok := d.text[s]
 	if !ok {
 		return Reading{}, core.ErrNotFound
@@ -200,6 +204,51 @@ func (d *desk) wants(what, want string) {
 	synctest.Wait()
 	if got := d.said(); got != want {
 		d.Errorf("%s: %q, not %q", what, got, want)
+	}
+}
+
+// TestTranscriptsThatAreGone: a turn of which nothing can be read any more ends, also after a
+// restart, and what it has cost stays. An error that may pass ends nothing.
+func TestTranscriptsThatAreGone(t *testing.T) {
+	for name, gone := range map[string]error{"removed": core.ErrNotFound, "no file": core.ErrConflict, "for a while": io.ErrUnexpectedEOF} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, restarted), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d := newDesk(t)
+					s, stop := d.run()
+					d.write("s", prompt("Go"), reply("m1", "tool_use", "one"), prompt("On"))
+					answered := s.Asks(from, "s")
+					d.wants("before", "Go 2 Go one On working")
+					d.mu.Lock()
+					d.gone = gone
+					d.mu.Unlock()
+					pass(time.Minute)
+					d.wants("while it asks", "Go 2 Go one On working")
+					answered()
+					if restarted {
+						stop()
+						_, stop = d.run()
+					}
+					defer func() { stop() }()
+					pass(10 * time.Second)
+					if errors.Is(gone, io.ErrUnexpectedEOF) {
+						d.wants("later", "Go 2 Go one On working")
+						d.mu.Lock()
+						d.gone, d.terminals = nil, nil
+						d.mu.Unlock()
+						pass(10 * time.Second)
+					}
+					d.wants("after", "Go 2 Go one On broken")
+					if c := d.talks[0].CostUSD; c != 0.1 {
+						t.Errorf("it cost %v", c)
+					}
+					was := d.opened
+					if pass(time.Hour); d.opened != was {
+						t.Errorf("looked %d times while nothing goes on", d.opened-was)
+					}
+				})
+			})
+		}
 	}
 }
 

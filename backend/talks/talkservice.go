@@ -31,7 +31,8 @@ type Reading struct {
 // Options assemble a Service; all are required, but for the times.
 type Options struct {
 	Store Store
-	// Open reads a session's transcript. core.ErrNotFound when there is none.
+	// Open reads a session's transcript. core.ErrNotFound when there is none, core.ErrConflict
+	// when what is there is not read.
 	Open func(ctx context.Context, ch core.Channel, session core.SessionID, offset int64) (Reading, error)
 	// Terminals lists the terminals of a channel.
 	Terminals func(ch core.ChannelID) []core.TerminalInfo
@@ -50,6 +51,8 @@ const (
 	// recently is how far back talks are looked at when Loop starts: what was said while it was
 	// away is read then.
 	recently = 7 * 24 * time.Hour
+	// later is after how many looks one that has failed is tried again.
+	later = 5
 )
 
 // Service follows conversations in terminals. Run works; the other methods may be called from
@@ -76,10 +79,11 @@ type followed struct {
 	working  bool
 	over     bool // its program has ended, as far as anybody knows
 	reading  *reading
+	failed   time.Time // when it could not be read for a reason that may pass; zero: it could
 }
 
 func (f *followed) due(now time.Time) bool {
-	return f.reading == nil || f.working || f.calls > 0 || now.Before(f.until)
+	return f.reading == nil || f.working || !f.failed.IsZero() || f.calls > 0 || now.Before(f.until)
 }
 
 // New makes the service; it starts nothing.
@@ -199,7 +203,7 @@ func (s *Service) round(ctx context.Context) (more bool) {
 	s.mu.Lock()
 	due := map[key]*followed{}
 	for k, f := range s.followed {
-		if f.due(s.o.Now()) {
+		if f.due(s.o.Now()) && s.o.Now().Sub(f.failed) >= later*s.o.Look {
 			due[k] = f
 		}
 	}
@@ -211,12 +215,14 @@ func (s *Service) round(ctx context.Context) (more bool) {
 			f.reading = &reading{s: s, key: k}
 		}
 		s.mu.Unlock()
-		working := f.reading.look(ctx, terminal, quiet)
+		working, passing := f.reading.look(ctx, terminal, quiet)
 		if ctx.Err() != nil {
 			return false
 		}
 		s.mu.Lock()
-		f.working = working
+		if f.working, f.failed = working, (time.Time{}); passing {
+			f.failed = s.o.Now()
+		}
 		s.mu.Unlock()
 	}
 	s.mu.Lock()

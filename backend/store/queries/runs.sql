@@ -70,8 +70,10 @@ GROUP BY prompt ORDER BY max(seq) DESC LIMIT sqlc.arg(max_rows);
 
 -- name: CostSince :one
 SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(cost_estimated), 0) AS INTEGER) AS estimated,
+       CAST(coalesce((SELECT sum(c.usd) FROM talk_costs c WHERE c.at >= sqlc.arg(since)), 0.0) AS REAL) AS talk_usd,
+       CAST(coalesce((SELECT max(t.estimated) FROM talk_costs c JOIN talks t ON t.id = c.talk_id WHERE c.at >= sqlc.arg(since)), 0) AS INTEGER) AS talk_estimated,
        CAST(coalesce((SELECT max(id) FROM events), 0) AS INTEGER) AS last_event_id
-FROM runs WHERE ended_at >= ?;
+FROM runs WHERE ended_at >= sqlc.arg(since);
 
 -- name: SessionCost :one
 SELECT CAST(json_extract(outcome, '$.session_cost_usd') AS REAL) FROM runs

@@ -16,10 +16,6 @@ SELECT * FROM talks WHERE updated_at >= ? OR working = 1 ORDER BY seq DESC LIMIT
 -- name: LastTalks :many
 SELECT * FROM talks WHERE working = 1 OR seq IN (SELECT max(t.seq) FROM talks t GROUP BY t.channel_id) ORDER BY seq;
 
--- name: TalkCostSince :one
-SELECT CAST(coalesce(sum(c.usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(t.estimated), 0) AS INTEGER) AS estimated
-FROM talk_costs c JOIN talks t ON t.id = c.talk_id WHERE c.at >= ?;
-
 -- name: RunSpans :many
 SELECT CAST(coalesce(json_extract(outcome, '$.session_id'), '') AS TEXT) AS session, started_at, ended_at, state FROM runs
 WHERE channel_id = sqlc.arg(channel_id) AND started_at > 0 AND (ended_at >= sqlc.arg(since) OR state IN ('starting', 'running'))

@@ -7,6 +7,7 @@ import { announcement } from "../model/gate";
 import { announce, announceStore, frameStore } from "../model/stores";
 import { visible } from "../model/text";
 import { tellRemembered } from "../session/remembered";
+import { keyText } from "../ui/keys";
 
 const SAID: Partial<Record<ChannelState, string>> = { working: "started", needs_you: "needs you", done: "is done", failed: "failed" };
 
@@ -21,7 +22,7 @@ function held(now: FrameState, before: FrameState): string[] {
   if (now.approvals === before.approvals && now.answered === before.answered) return [];
   const name = (a: Approval) => visible(now.channels.find((c) => c.channel_id === a.channel_id)?.name ?? "A channel");
   const known = new Set([...before.approvals, ...before.answered].map((a) => a.approval_id + a.state));
-  return [...now.approvals, ...now.answered].filter((a) => !known.has(a.approval_id + a.state)).map((a) => visible(announcement(a, name(a)))).filter(Boolean);
+  return [...now.approvals, ...now.answered].filter((a) => !known.has(a.approval_id + a.state)).map((a) => visible(announcement(a, name(a), keyText("page.next-waiting")))).filter(Boolean);
 }
 
 /** Says changes of the channels' states to a screen reader, and shows what an answer has written. */

@@ -214,6 +214,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
       if (next.queued > 0) next.state = "queued";
+      if (next.talking) next.state = "working"; // the agent is still at a turn in a terminal
       if (f.questions.some((q) => q.channel_id === ch)) next.state = "needs_you";
       next.running_since = undefined;
       if (s.context) next.context = s.context;

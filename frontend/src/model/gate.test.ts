@@ -165,9 +165,10 @@ describe("the words of a card", () => {
     expect(answererWords(approval("a", { state: "denied" }))).toBe("");
   });
   it("are told once to a screen reader, and not what the person did", () => {
-    expect(announcement(approval("a"), "api")).toBe("api waits for you: Write to a file outside the project. F8 goes there.");
-    expect(announcement(approval("a", { state: "expired" }), "api")).toContain("nobody answered");
-    expect(announcement(approval("a", { state: "allowed" }), "api")).toBe("");
+    expect(announcement(approval("a"), "api", "F9")).toBe("api waits for you: Write to a file outside the project. F9 goes there.");
+    expect(announcement(approval("a"), "api", "")).toBe("api waits for you: Write to a file outside the project.");
+    expect(announcement(approval("a", { state: "expired" }), "api", "F8")).toContain("nobody answered");
+    expect(announcement(approval("a", { state: "allowed" }), "api", "F8")).toBe("");
   });
   it("offer what may be remembered, and warn of earlier answers", () => {
     const offer = (decision: string, more: object = {}) => ({ scope: "run", pattern: "p", rule: "{}", matches: [{ at: at(0), what: "x", decision, ...more }] }) as ApprovalOffer;

@@ -226,9 +226,9 @@ export function wish(a: Approval): string {
   return `${programName(a.processes?.[0]) ? who : who.replace(/^a/, "A")} wants to ${verb(a)}`;
 }
 
-/** What a screen reader is told once when an approval came, or ended without the person. */
-export function announcement(a: Approval, channel: string): string {
-  if (a.state === "waiting") return `${channel} waits for you: ${a.title}. F8 goes there.`;
+/** What a screen reader is told once when an approval came, or ended without the person. key: the one that goes to what waits, or "". */
+export function announcement(a: Approval, channel: string, key: string): string {
+  if (a.state === "waiting") return `${channel} waits for you: ${a.title}.${key ? ` ${key} goes there.` : ""}`;
   if (a.state === "allowed" || a.state === "denied" || a.state === "gathered") return "";
   return `${a.title}: ${stateWords(a)}`;
 }

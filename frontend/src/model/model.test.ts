@@ -119,6 +119,11 @@ describe("frame", () => {
     const f = applyEvents(fromSnapshot(emptyFrame, snapshot([channel("a")])), [ended(11, 0.5), ended(10, 2)]);
     expect(f.costs.usd).toBe(1 + 2.5);
   });
+  it("goes on working after a run where the agent is at a turn in a terminal", () => {
+    seq = 10;
+    const end = (more: object) => applyEvents(fromSnapshot(emptyFrame, snapshot([channel("a", { state: "working", ...more })])), [ev("agent.status", { status: "completed", state: "done" })]).channels[0]?.state;
+    expect([end({ talking: true }), end({ talking: true, queued: 1 }), end({})]).toEqual(["working", "working", "done"]);
+  });
   it("forgets of a channel what it has not any more", () => {
     seq = 10;
     const a = channel("a", { next_session: { mode: "fresh" }, queued: 2 });

@@ -6,11 +6,11 @@ import { safeJSON } from "../api/failure";
 /** The file that a change goes to. */
 export type Scope = "global" | "project" | "worktree";
 
-/** was: the value that the file had when the person began; null for none. failure: why it could not be saved. */
-export type FieldDraft = { text: string; was: unknown; failure: Failure | null };
+/** was: the value that the file had when the person began; null for none. failure: why it could not be saved. sent: the value that is being saved. */
+export type FieldDraft = { text: string; was: unknown; failure: Failure | null; sent?: { value: unknown } };
 
-/** base: the file as the text began. */
-export type RawDraft = { text: string; base: RawSettings; failure: Failure | null };
+/** base: the file as the text began. sent: the text that is being saved. */
+export type RawDraft = { text: string; base: RawSettings; failure: Failure | null; sent?: string };
 
 type Drafts = { fields: Record<string, FieldDraft>; raw: Record<string, RawDraft> };
 
@@ -49,4 +49,15 @@ export const saidIn = (f: SettingsField, scope: Scope): unknown => (f.layers ?? 
 
 /** Whether somebody else has saved another value since the draft began. */
 export const overtaken = (f: SettingsField, scope: Scope, draft: FieldDraft | undefined): boolean =>
-  draft !== undefined && safeJSON(draft.was) !== safeJSON(saidIn(f, scope));
+  draft !== undefined && ![draft.was, ...(draft.sent ? [draft.sent.value] : [])].some((own) => safeJSON(own) === safeJSON(saidIn(f, scope)));
+
+/** Whether somebody else has changed the file since the text began. */
+export const rawOvertaken = (draft: RawDraft | undefined, now: RawSettings | null): boolean =>
+  Boolean(draft && now && now.sha256 !== draft.base.sha256 && now.text !== draft.base.text && now.text !== draft.sent);
+
+/** The draft of a file with another text, or null where that is what the file says. While a text is being saved, the file will say another one. */
+export function rawTyped(draft: RawDraft | undefined, now: RawSettings, text: string): RawDraft | null {
+  const base = draft?.base ?? now;
+  if (text === base.text && draft?.sent === undefined && !rawOvertaken(draft, now)) return null;
+  return { text, base, failure: null, ...(draft?.sent !== undefined && { sent: draft.sent }) };
+}

@@ -246,9 +246,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sumFramesStmt, err = db.PrepareContext(ctx, sumFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query SumFrames: %w", err)
 	}
-	if q.talkCostSinceStmt, err = db.PrepareContext(ctx, talkCostSince); err != nil {
-		return nil, fmt.Errorf("error preparing query TalkCostSince: %w", err)
-	}
 	if q.talksSinceStmt, err = db.PrepareContext(ctx, talksSince); err != nil {
 		return nil, fmt.Errorf("error preparing query TalksSince: %w", err)
 	}
@@ -648,11 +645,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sumFramesStmt: %w", cerr)
 		}
 	}
-	if q.talkCostSinceStmt != nil {
-		if cerr := q.talkCostSinceStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing talkCostSinceStmt: %w", cerr)
-		}
-	}
 	if q.talksSinceStmt != nil {
 		if cerr := q.talksSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing talksSinceStmt: %w", cerr)
@@ -806,7 +798,6 @@ type Queries struct {
 	setSpoolOffsetStmt     *sql.Stmt
 	skippedBeforeStmt      *sql.Stmt
 	sumFramesStmt          *sql.Stmt
-	talkCostSinceStmt      *sql.Stmt
 	talksSinceStmt         *sql.Stmt
 	timelineBeforeStmt     *sql.Stmt
 	titleChannelStmt       *sql.Stmt
@@ -895,7 +886,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
 		skippedBeforeStmt:      q.skippedBeforeStmt,
 		sumFramesStmt:          q.sumFramesStmt,
-		talkCostSinceStmt:      q.talkCostSinceStmt,
 		talksSinceStmt:         q.talksSinceStmt,
 		timelineBeforeStmt:     q.timelineBeforeStmt,
 		titleChannelStmt:       q.titleChannelStmt,

@@ -44,20 +44,30 @@ func (q *Queries) ChannelsWithQueue(ctx context.Context) ([]ChannelsWithQueueRow
 
 const costSince = `-- name: CostSince :one
 SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(cost_estimated), 0) AS INTEGER) AS estimated,
+       CAST(coalesce((SELECT sum(c.usd) FROM talk_costs c WHERE c.at >= ?1), 0.0) AS REAL) AS talk_usd,
+       CAST(coalesce((SELECT max(t.estimated) FROM talk_costs c JOIN talks t ON t.id = c.talk_id WHERE c.at >= ?1), 0) AS INTEGER) AS talk_estimated,
        CAST(coalesce((SELECT max(id) FROM events), 0) AS INTEGER) AS last_event_id
-FROM runs WHERE ended_at >= ?
+FROM runs WHERE ended_at >= ?1
 `
 
 type CostSinceRow struct {
-	Usd         float64
-	Estimated   int64
-	LastEventID int64
+	Usd           float64
+	Estimated     int64
+	TalkUsd       float64
+	TalkEstimated int64
+	LastEventID   int64
 }
 
-func (q *Queries) CostSince(ctx context.Context, endedAt int64) (CostSinceRow, error) {
-	row := q.queryRow(ctx, q.costSinceStmt, costSince, endedAt)
+func (q *Queries) CostSince(ctx context.Context, since int64) (CostSinceRow, error) {
+	row := q.queryRow(ctx, q.costSinceStmt, costSince, since)
 	var i CostSinceRow
-	err := row.Scan(&i.Usd, &i.Estimated, &i.LastEventID)
+	err := row.Scan(
+		&i.Usd,
+		&i.Estimated,
+		&i.TalkUsd,
+		&i.TalkEstimated,
+		&i.LastEventID,
+	)
 	return i, err
 }
 

@@ -170,23 +170,6 @@ func (q *Queries) RunSpans(ctx context.Context, arg RunSpansParams) ([]RunSpansR
 	return items, nil
 }
 
-const talkCostSince = `-- name: TalkCostSince :one
-SELECT CAST(coalesce(sum(c.usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(t.estimated), 0) AS INTEGER) AS estimated
-FROM talk_costs c JOIN talks t ON t.id = c.talk_id WHERE c.at >= ?
-`
-
-type TalkCostSinceRow struct {
-	Usd       float64
-	Estimated int64
-}
-
-func (q *Queries) TalkCostSince(ctx context.Context, at int64) (TalkCostSinceRow, error) {
-	row := q.queryRow(ctx, q.talkCostSinceStmt, talkCostSince, at)
-	var i TalkCostSinceRow
-	err := row.Scan(&i.Usd, &i.Estimated)
-	return i, err
-}
-
 const talksSince = `-- name: TalksSince :many
 SELECT seq, id, channel_id, session_id, begins_at, read_to, working, estimated, updated_at, data FROM talks WHERE updated_at >= ? OR working = 1 ORDER BY seq DESC LIMIT ?
 `

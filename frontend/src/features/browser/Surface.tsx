@@ -6,7 +6,7 @@ import { firstView } from "../../api/browser-messages";
 import type { Keystroke } from "../../model/browser/keystroke";
 import { keyInput, meansOf, modifiersOf } from "../../model/browser/keystroke";
 import { percentOf, placed, pointOf, viewportOf } from "../../model/browser/place";
-import { composing, isMac } from "../../ui/keys";
+import { composing, isMac, useKeyText } from "../../ui/keys";
 import { Cards } from "./Cards";
 import { Notice } from "./Notice";
 import { Deed, Picked } from "./Overlay";
@@ -35,6 +35,7 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
   const down = useRef(false);
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [caret, setCaret] = useState({ left: 0, top: 0 }); // where an input method shows its choices
+  const leaves = useKeyText()("page.next-region");
   const link = useStore(pane.store, (s) => s.link);
   const painted = useStore(pane.store, (s) => s.painted);
   const picking = useStore(pane.store, (s) => s.picking);
@@ -185,7 +186,7 @@ export function Surface({ pane, state }: { pane: BrowserPane; state: BrowserStat
     >
       <canvas ref={canvas} aria-hidden className={view.mobile ? "mobile" : ""} style={{ left: box.x, top: box.y, width: box.width, height: box.height, visibility: painted ? "visible" : "hidden" }} />
       <textarea
-        ref={typing} className="browser-surface" aria-label="The page. Keys go to the page; F6 leaves it." autoCapitalize="off" autoComplete="off" spellCheck={false} disabled={!running} style={caret}
+        ref={typing} className="browser-surface" aria-label={`The page. Keys go to the page; ${leaves} leaves it.`} autoCapitalize="off" autoComplete="off" spellCheck={false} disabled={!running} style={caret}
         onKeyDown={(e) => onKey(e, true)} onKeyUp={(e) => onKey(e, false)}
         onPaste={(e) => {
           e.preventDefault();

@@ -9,7 +9,7 @@ import { visible } from "../../model/text";
 import { select, toggleSidebar } from "../../session/actions";
 import { openDesk } from "../../session/desk";
 import { useChannels } from "../../session/useChannels";
-import { keys, MOD } from "../../ui/keys";
+import { useKeyText } from "../../ui/keys";
 import { StateIcon, stateWord } from "../../ui/StateWord";
 import "./states.css";
 
@@ -21,6 +21,8 @@ export function Rail({ covered }: { covered: boolean }) {
   const seen = useStore(seenStore, (s) => s.seen);
   const rows = useMemo(() => channelRows(channels), [channels]);
   const news = useMemo(() => unseenOf(channels, seen), [channels, seen]);
+  const key = useKeyText();
+  const [again, fold] = [key("page.next-waiting"), key("page.sidebar")];
   const [focused, setFocused] = useState("desk");
   const ids = ["desk", ...rows.map((r) => r.channel.channel_id), "show"];
   const at = Math.max(0, ids.indexOf(focused));
@@ -37,7 +39,7 @@ export function Rail({ covered }: { covered: boolean }) {
   return (
     <nav className="states" aria-label="States of channels" data-region="sidebar" inert={covered}>
       <div className="states-list" role="toolbar" aria-orientation="vertical" aria-label="Channels" onKeyDown={onKeyDown}>
-        <button type="button" className={`states-item ${desk ? "states-here" : ""}`} aria-label="Desk" title="Desk (F8 F8)" aria-current={desk ? "page" : undefined} onClick={openDesk} {...stop("desk")}><LayoutGrid size={15} aria-hidden /></button>
+        <button type="button" className={`states-item ${desk ? "states-here" : ""}`} aria-label="Desk" title={again ? `Desk (${again} ${again})` : "Desk"} aria-current={desk ? "page" : undefined} onClick={openDesk} {...stop("desk")}><LayoutGrid size={15} aria-hidden /></button>
         {rows.map(({ channel: c, depth, state, driven }) => {
           const name = visible(c.name);
           const word = driven ? "you drive" : stateWord(state);
@@ -54,7 +56,7 @@ export function Rail({ covered }: { covered: boolean }) {
           );
         })}
         <span className="grow" />
-        <button type="button" className="states-item" data-sidebar aria-label="Show the sidebar" title={`Show the sidebar (${keys(MOD, "B")})`} onClick={toggleSidebar} {...stop("show")}><PanelLeftOpen size={15} aria-hidden /></button>
+        <button type="button" className="states-item" data-sidebar aria-label="Show the sidebar" title={fold ? `Show the sidebar (${fold})` : "Show the sidebar"} onClick={toggleSidebar} {...stop("show")}><PanelLeftOpen size={15} aria-hidden /></button>
       </div>
     </nav>
   );

@@ -59,7 +59,7 @@ export function KeysPanel() {
       const a = rows.find((r) => r.id === wish?.id);
       if (!a || !wish) return;
       if (!c) return setWish({ ...wish, refused: "This key has no name that Loop could keep." });
-      const why = refusal(a, c, map.platform, !canQuit());
+      const why = refusal(a, c, map, !canQuit());
       if (why) return setWish({ ...wish, refused: `${shown(c, map.platform)} is refused. ${why}` });
       const others = clashes(map, a, c);
       if (others.some((o) => o.hard)) return setWish({ ...wish, chord: c, refused: "" });

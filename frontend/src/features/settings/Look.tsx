@@ -1,10 +1,9 @@
 import { useStore } from "zustand";
 import { viewStore } from "../../model/stores";
+import { OWN_THEMES } from "../../model/theme";
 import { visible } from "../../model/text";
 import { openDialog, setContrast, setTheme } from "../../session/actions";
 import { Button } from "../../ui/Button";
-
-const THEMES = [["system", "Like the system"], ["dark", "Dark"], ["light", "Light"]] as const;
 
 export function Look() {
   const theme = useStore(viewStore, (v) => v.theme);
@@ -13,7 +12,7 @@ export function Look() {
     <section className="setting">
       <h3>Look</h3>
       <div className="segments" role="radiogroup" aria-label="Theme">
-        {THEMES.map(([id, name]) => (
+        {OWN_THEMES.map(([id, name]) => (
           <label key={id} className={theme === id ? "on" : ""}>
             <input type="radio" name="theme" value={id} checked={theme === id} onChange={() => void setTheme(id)} />
             {name}
@@ -21,7 +20,7 @@ export function Look() {
         ))}
       </div>
       <p className="field-more">
-        {!THEMES.some(([id]) => id === theme) && <span>Imported: “{visible(theme)}” </span>}
+        {!OWN_THEMES.some(([id]) => id === theme) && <span>Imported: “{visible(theme)}” </span>}
         <Button look="small" onClick={() => openDialog("themes")}>Themes…</Button>
       </p>
       <label className="tick-box">

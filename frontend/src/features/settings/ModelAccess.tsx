@@ -54,7 +54,7 @@ export function ModelAccess() {
     const saved = await session().api.system.saveCredential(kind, value.trim(), anyway);
     setTrial({ of: saved.trial, stored: saved.stored });
     if (!saved.stored) return null; // the text stays
-    typedKeysStore.setState({ [kind]: "" });
+    typedKeysStore.setState((all) => (all[kind] === value ? { [kind]: "" } : {})); // another one that was typed meanwhile stays
     return saved.config;
   });
   const again = (of: CredentialKind) => work("trying", async () => {

@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { Failure, RawSettings } from "../../api/types";
 import { offsetOf } from "../../model/jsonc";
-import { draftPlace, setRawDraft, settingsDraftsStore } from "../../model/settings-drafts";
+import { draftPlace, rawOvertaken, rawTyped, setRawDraft, settingsDraftsStore } from "../../model/settings-drafts";
 import { patchOf } from "../../model/settings-patch";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
@@ -11,6 +11,7 @@ import { CopyIcon } from "../../ui/CopyButton";
 import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
+import { saveRaw } from "../../session/settings";
 import type { Editing } from "./editing";
 import { RawEditor } from "./RawEditor";
 import { Problems } from "./Problems";
@@ -36,28 +37,18 @@ export function RawPanel({ editing }: { editing: Editing }) {
   useEffect(load, [load, view]); // the view is new when somebody has changed a file
   const text = draft?.text ?? raw?.text ?? "";
   const { problems, failure: unchecked } = useCheck(scope, channel, text, raw !== null);
-  const theirs = draft && raw && raw.sha256 !== draft.base.sha256 && raw.text !== draft.base.text;
+  const theirs = rawOvertaken(draft, raw);
 
   const type = (next: string) => {
-    if (!raw) return;
-    if (next === (draft?.base ?? raw).text && !theirs) setRawDraft(place, null);
-    else setRawDraft(place, { text: next, base: draft?.base ?? raw, failure: null });
+    if (raw) setRawDraft(place, rawTyped(draft, raw, next));
   };
-  const save = () => {
-    if (!draft) return;
+  const save = async () => {
+    if (!draft || draft.sent !== undefined) return;
     // A file whose text is the same by now differs in a hidden key alone, which stays as it is.
-    const base = raw && raw.text === draft.base.text ? raw : draft.base;
-    session().api.settings.setRaw(scope, channel, draft.text, base.sha256).then(
-      (v) => {
-        if (settingsDraftsStore.getState().raw[place]?.text === draft.text) setRawDraft(place, null);
-        onChange(v);
-        load();
-      },
-      (err: unknown) => {
-        setRawDraft(place, { ...draft, failure: toFailure(err) });
-        load(); // what the file says by now
-      },
-    );
+    const saved = await saveRaw(scope, channel, raw && raw.text === draft.base.text ? raw : draft.base);
+    if (!saved) return load(); // what the file says by now
+    setRaw(saved.raw);
+    onChange(saved.view);
   };
   const goTo = (line: number, col: number) => {
     const at = offsetOf(text, line, col);
@@ -71,8 +62,8 @@ export function RawPanel({ editing }: { editing: Editing }) {
         <label className="mono selectable" htmlFor="raw-settings">{visible(raw?.path ?? "")}</label>
         {raw && <CopyIcon text={raw.path} name="Copy the path" />}
       </p>
-      {raw && <RawEditor id="raw-settings" box={box} text={text} problems={problems} titles={view.fields} onText={type} onSave={save} />}
-      {theirs && (
+      {raw && <RawEditor id="raw-settings" box={box} text={text} problems={problems} titles={view.fields} onText={type} onSave={() => void save()} />}
+      {theirs && draft && raw && (
         <div className="raw-theirs" role="alert">
           <p>The file has changed since you began. Your text is not saved. This is what yours would change in it now:</p>
           <Diff patch={patchOf(raw.text, draft.text)} name="Your text against the file" />
@@ -88,7 +79,7 @@ export function RawPanel({ editing }: { editing: Editing }) {
       <div className="field-foot">
         {draft && <span className="field-unsaved">Not saved</span>}
         <Button disabled={!draft} onClick={() => setRawDraft(place, null)}>Discard</Button>
-        <Button disabled={!draft || theirs === true} onClick={save}>Save file</Button>
+        <Button disabled={!draft || theirs || draft.sent !== undefined} onClick={() => void save()}>Save file</Button>
       </div>
     </>
   );

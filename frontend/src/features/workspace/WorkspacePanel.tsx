@@ -9,7 +9,7 @@ import { clock } from "../../model/clock";
 import { plural } from "../../model/format";
 import type { Row, WorkspaceKept } from "../../model/workspace";
 import { marksOf, rowsOf, tickedAtFirst, wayOf } from "../../model/workspace";
-import { Button, IconButton, Kbd } from "../../ui/Button";
+import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeLine } from "../../ui/SafeText";
 import { CopyDiff } from "./CopyDiff";
@@ -125,8 +125,8 @@ export function WorkspacePanel({ channelId, panelId, kept }: { channelId: Channe
                 <span><b className="tnum">{nPromote + nPull} ticked</b></span>
                 {toPull.length > 0 && nPull < toPull.length && <button type="button" className="link" onClick={() => tickAll(toPull)}>Tick the {toPull.length} of the original</button>}
                 <span className="grow" />
-                <Button look="primary" disabled={busy || nPromote === 0} onClick={() => send("promote", promote)}>Promote {nPromote} to the original <Kbd>Alt ←</Kbd></Button>
-                <Button disabled={busy || nPull === 0} onClick={() => send("pull", pull)}>Pull {nPull} into the copy <Kbd>Alt →</Kbd></Button>
+                <Button look="primary" disabled={busy || nPromote === 0} onClick={() => send("promote", promote)}>Promote {nPromote} to the original <KeyOf of="workspace.promote" /></Button>
+                <Button disabled={busy || nPull === 0} onClick={() => send("pull", pull)}>Pull {nPull} into the copy <KeyOf of="workspace.pull" /></Button>
               </div>
             )}
             {file && <CopyDiff channelId={channelId} d={file} busy={busy} onBring={(way) => send(way, { [file.path]: file.mark })} onBack={() => { setShown(""); toList(); }} />}

@@ -7,12 +7,12 @@ import { forbidden, isPrograms, refusal } from "./refused";
 import { fixedText, found } from "./rows";
 import { chooseKeys, keysStore, knowPlatform } from "./store";
 import type { Action, Place } from "./table";
-import { actionNamed, ACTIONS, defaultsOf, FIXED, PLACES } from "./table";
+import { ACTIONS, defaultsOf, FIXED, PLACES } from "./table";
 
 const PLATFORMS: Platform[] = ["mac", "linux", "windows"];
 const press = (key: string, more: Partial<Press> = {}): Press => ({ key, code: /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : "", ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...more });
 const chord = (text: string, p: Platform = "linux") => { const c = parse(text, p); if (!c) throw new Error(text); return c; };
-const action = (id: string): Action => { const a = actionNamed(id); if (!a) throw new Error(id); return a; };
+const action = (id: string): Action => { const a = ACTIONS.find((x) => x.id === id); if (!a) throw new Error(id); return a; };
 
 describe("a chord", () => {
   it.each([
@@ -100,6 +100,16 @@ describe("the keys in force", () => {
       for (const n of "0123456789") expect(at(map, place, n)).toBe("");
     }
   });
+  it("keep the way out of a terminal, whatever takes its key", () => {
+    const F = (map: ReturnType<typeof keymapOf>, key: string, more?: Partial<Press>) => (Object.keys(PLACES) as Place[]).filter((p) => at(map, p, key, more) !== (p === "page" ? "page.next-region" : ""));
+    const all = Object.fromEntries(ACTIONS.filter((a) => a.id !== "page.next-region").map((a) => [a.id, ["F6", "F9"]]));
+    expect(F(keymapOf("linux", all), "F6")).toEqual([]);
+    expect(F(keymapOf("linux", { ...all, "page.next-region": ["F9"] }), "F9"), "the person's own").toEqual([]);
+    const find = keymapOf("linux", { "page.next-region": ["Ctrl+Shift+F"], "terminal.find": ["Ctrl+Shift+F"] });
+    expect(F(find, "f", { ctrlKey: true, shiftKey: true }), "also where it was another action's at first").toEqual([]);
+    expect(clashes(keymapOf("linux", {}), action("page.next-region"), chord("Ctrl+Shift+F")).map((c) => [c.id, c.hard])).toContainEqual(["terminal.find", true]);
+    expect(textOf(keymapOf("linux", { "timeline.copy": ["F6", "Y"] }), "timeline.copy"), "the rest of a list counts").toBe("y");
+  });
   it("leave what AltGr writes", () => {
     const map = keymapOf("windows", { "page.find": ["Ctrl+Alt+Q"] });
     expect(actionAt(map, "page", { ...press("q", { ctrlKey: true, altKey: true }), getModifierState: (k) => k === "AltGraph" })).toBe("");
@@ -121,7 +131,7 @@ describe("the keys in force", () => {
 });
 
 describe("a key that is asked for", () => {
-  const why = (id: string, key: string, p: Platform = "linux", browser = false) => refusal(action(id), chord(key, p), p, browser);
+  const why = (id: string, key: string, p: Platform = "linux", browser = false) => refusal(action(id), chord(key, p), keymapOf(p, {}), browser);
   it("is refused with the reason", () => {
     expect(why("page.find", "Mod+Enter")).toContain("allows");
     expect(why("timeline.copy", "2")).toContain("Digits");
@@ -130,6 +140,8 @@ describe("a key that is asked for", () => {
     expect(why("prompt.plan", "Q")).toContain("writes");
     expect(why("page.find", "Mod+C")).toContain("copies");
     expect(why("terminal.find", "Ctrl+R")).toContain("Programs");
+    expect(why("timeline.copy", "F6")).toContain("way out");
+    expect(why("page.next-region", "F6")).toBe("");
     expect(why("page.next-region", "Ctrl+J")).toContain("out of a terminal");
     expect([why("page.find", "Mod+T", "linux", true), why("page.find", "Mod+T", "linux", false)]).toEqual(["The browser keeps it: it opens a tab.", ""]);
     expect(why("page.find", "Alt+F4")).toContain("closes the window");

@@ -1,6 +1,7 @@
 // Keys that an action cannot have, each with the reason that a person reads.
 import type { Chord, Platform } from "./chord";
 import { isCharacter, isDigit, isLetter, parse, same } from "./chord";
+import type { Keymap } from "./keymap";
 import type { Action, Place } from "./table";
 import { defaultsOf } from "./table";
 
@@ -21,8 +22,11 @@ export function isPrograms(c: Chord): boolean {
   return !c.shift;
 }
 
+/** The action that always keeps a key, which no other one can have in any place. */
+export const NEEDED = "page.next-region";
+
 /** Actions that lead out of a terminal, so that its keyboard is no trap. */
-const leads = (id: string) => id === "page.next-region" || id === "page.previous-region";
+const leads = (id: string) => id === NEEDED || id === "page.previous-region";
 
 /** Why an action cannot have a key whoever asks, also by the configuration. "": it can. */
 export function forbidden(a: Pick<Action, "id" | "place">, c: Chord): string {
@@ -51,7 +55,8 @@ const BROWSER: [string, string][] = [
 ];
 
 /** Why the page does not give an action a key that a person pressed. "": it does. inBrowser: the page is in a browser, not in Loop's window. */
-export function refusal(a: Action, c: Chord, platform: Platform, inBrowser: boolean): string {
+export function refusal(a: Action, c: Chord, { platform, chords }: Keymap, inBrowser: boolean): string {
+  if (a.id !== NEEDED && chords.get(NEEDED)?.some((k) => same(k, c))) return "It goes to the next region, which is the way out of a terminal. Give that action another key first.";
   const own = defaultsOf(a, platform).some((k) => { const d = parse(k, platform); return d !== null && same(d, c); });
   const why = forbidden(a, c);
   if (why || own) return why;

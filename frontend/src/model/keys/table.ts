@@ -173,19 +173,16 @@ export const ACTIONS: Action[] = [
   ]),
 ];
 
-export const actionNamed = (id: string): Action | undefined => BY_ID.get(id);
-const BY_ID = new Map(ACTIONS.map((a) => [a.id, a]));
-
 export const defaultsOf = (a: Action, platform: Platform): string[] => (platform === "mac" ? a.mac : platform === "windows" ? a.windows : undefined) ?? a.keys;
 
 /** Keys that stay as they are, with the reason. */
 export type Fixed = { place: Place | "answers"; keys: string[]; does: string };
-export const ANSWERS_WHY = "Answers keep their keys. A held call is allowed by Mod and Enter alone, and a number only chooses, so that no key that was meant for something else can allow.";
+export const ANSWERS_WHY = "Answers keep their keys. A held call is allowed by Mod and Enter alone, and a number only chooses, or says no, so that no key that was meant for something else can allow.";
 export const FIXED: Fixed[] = [
   { place: "answers", keys: ["Mod+Enter"], does: "In the card of a held call: allow it once. Enter alone never answers" },
   { place: "answers", keys: ["Escape"], does: "In the card of a held call: deny it once" },
   { place: "answers", keys: ["R"], does: "In the card of a held call: show the rule that an answer would store" },
-  { place: "answers", keys: ["1", "9"], does: "In a card: choose an answer; on the desk, 1 denies" },
+  { place: "answers", keys: ["1", "9"], does: "In a card: choose an answer. On the desk 1 denies, and on a plan 1 declines at once" },
   { place: "answers", keys: ["Mod+Enter"], does: "Send an answer, go back, recreate: what the card or panel asks for" },
   { place: "prompt", keys: ["Enter"], does: "Send" },
   { place: "prompt", keys: ["Shift+Enter"], does: "New line" },

@@ -25,9 +25,6 @@ export type KeyState = {
   leaveByF6: boolean;
 };
 
-/** The state while no terminal has the focus. */
-export const NEUTRAL: KeyState = { hasSelection: false, tabMoves: false, shiftEnter: false, leaveByF6: false };
-
 export type KeyAction =
   | "copy" | "copy-and-clear" | "paste" | "find"
   | "split-right" | "split-down" | "new" | "close"

@@ -2,7 +2,6 @@ import { ChevronRight, CircleDashed, SquareTerminal } from "lucide-react";
 import { useStore } from "zustand";
 import { sessionsStore } from "../../../model/dock/store";
 import { elapsed } from "../../../model/format";
-import { frameStore } from "../../../model/stores";
 import type { TalkItem } from "../../../model/timeline/items";
 import { talkFacts } from "../../../model/timeline/talks";
 import { goOnWithTalk, showTalkTerminal, talkTerminal } from "../../../session/talks";
@@ -45,12 +44,11 @@ function Working({ since }: { since: number }) {
 function Ways({ item }: { item: TalkItem }) {
   const t = item.talk;
   const terminal = useStore(sessionsStore, (s) => talkTerminal(s, t));
-  const goesOn = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === t.channel_id)?.session_id === t.session_id);
   const unknown = t.unpriced ?? [];
   return (
     <div className="talkrow-ways">
       {terminal && <Button look="small" onClick={() => showTalkTerminal(terminal)}>Show the terminal</Button>}
-      <Button look="small" onClick={() => void goOnWithTalk(t, goesOn)}>Go on with it here</Button>
+      <Button look="small" onClick={() => void goOnWithTalk(t)}>Go on with it here</Button>
       <span className="hint">
         {unknown.length > 0 && <>No price of <SafeText text={unknown.join(", ")} /> is known until Claude names one, when it ends in its terminal. </>}
         {t.cost_estimated && unknown.length === 0 && "The cost is worked out from tokens until Claude ends in its terminal; sub-agents are not in it."}
