@@ -12,8 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tailscale/hujson"
-
 	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
@@ -140,16 +138,14 @@ func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
 
 // parseDevcontainer reads the text of a devcontainer.json.
 func parseDevcontainer(text []byte) (d devcontainer, r recipe, err error) {
-	plain, err := hujson.Standardize(slices.Clone(text))
-	var fields map[string]json.RawMessage
-	if err == nil {
-		err = json.Unmarshal(plain, &fields)
-	}
-	if err == nil {
-		err = json.Unmarshal(plain, &d)
-	}
-	if err != nil || fields == nil || !utf8.Valid(text) {
-		return d, r, refused("It is not a devcontainer.json: %v.", errors.Join(err))
+	fields, err := d.fill(text)
+	switch {
+	case err != nil:
+		return d, r, refused("It is not a devcontainer.json: %v.", err)
+	case fields == nil:
+		return d, r, refused("It is not a devcontainer.json: it has no fields.")
+	case !utf8.Valid(text):
+		return d, r, refused("It is not a devcontainer.json: it is not text.")
 	}
 	for _, name := range devCompose {
 		if fields[name] != nil {
@@ -193,30 +189,6 @@ func plainValues(in map[string]json.RawMessage) (map[string]string, error) {
 		out[name] = v
 	}
 	return out, nil
-}
-
-// leftOut names what is not done.
-func leftOut(fields map[string]json.RawMessage) (notes []string) {
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		why, known := devLeftOut[name]
-		switch raw := string(fields[name]); {
-		case slices.Contains(devUsed, name) || slices.Contains(devIgnored, name):
-		case raw == "null" || raw == "false" || raw == "[]" || raw == "{}" || raw == `""`:
-		case known:
-			notes = append(notes, fmt.Sprintf("“%s” of the devcontainer is left out. %s", name, why))
-		default:
-			notes = append(notes, fmt.Sprintf("“%s” of the devcontainer is left out: Loop does not know it.", cut(name)))
-		}
-	}
-	var build map[string]json.RawMessage
-	if json.Unmarshal(fields["build"], &build) == nil {
-		for _, name := range slices.Sorted(maps.Keys(build)) {
-			if !slices.Contains(devBuild, name) {
-				notes = append(notes, fmt.Sprintf("“build.%s” of the devcontainer is left out.", cut(name)))
-			}
-		}
-	}
-	return notes
 }
 
 // commands makes the last step of the build, with variables and what is run once.

@@ -96,9 +96,29 @@ func TestDevcontainersThatAreRefused(t *testing.T) {
 		dir := t.TempDir()
 		source(t, dir, ".devcontainer/devcontainer.json", text)
 		e := ForDir(g, trust, dir, "")
-		if e.Undecided != "" || len(e.Problems) != 1 || !strings.Contains(e.Problems[0].Message, want) {
+		if e.Undecided != "" || len(e.Problems) != 1 || !strings.Contains(e.Problems[0].Message, want) || strings.Contains(e.Problems[0].Message, "nil") {
 			t.Errorf("%.60s: %+v", text, e.Problems)
 		}
+	}
+}
+
+// TestDevcontainerNamesAreExact: what is named as left out is not used, whatever its case.
+func TestDevcontainerNamesAreExact(t *testing.T) {
+	d, r, err := parseDevcontainer([]byte(`{
+	  "image": "debian:bookworm", "Image": "evil:1", "OnCreateCommand": "touch /x", "postcreatecommand": "touch /y",
+	  "ContainerEnv": {"A": "b"}, "BUILD": {"dockerfile": "x"}
+	}`))
+	if err != nil || d.Image != "debian:bookworm" || len(r.files[devScript]) != 0 || strings.Contains(string(r.files[dockerfile]), "ENV") {
+		t.Errorf("%+v %v\n%s%s", d, err, r.files[dockerfile], r.files[devScript])
+	}
+	for _, name := range []string{"Image", "OnCreateCommand", "postcreatecommand", "ContainerEnv", "BUILD"} {
+		if !strings.Contains(strings.Join(r.notes, "\n"), "“"+name+"”") {
+			t.Errorf("%s is not named in %q", name, r.notes)
+		}
+	}
+	d, r, err = parseDevcontainer([]byte(`{"build": {"dockerfile": "D", "Args": {"A": "b"}, "TARGET": "x"}}`))
+	if err != nil || d.Build.Target != "" || len(r.below.Args) != 0 || len(r.notes) != 2 {
+		t.Errorf("%+v %q %v", d.Build, r.notes, err)
 	}
 }
 
