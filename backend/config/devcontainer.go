@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,6 +119,9 @@ func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
 	in := &imageReader{files: map[string][]byte{}}
 	if err := in.folder(folder, ""); err != nil {
 		return recipe{}, err
+	}
+	if !bytes.Equal(in.files[devFile], r.text) { // what is approved has to be what was parsed
+		return recipe{}, errSwapped
 	}
 	name := path.Clean(d.Build.Dockerfile)
 	text, there := in.files[name]

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,6 +121,30 @@ func TestDevcontainerNamesAreExact(t *testing.T) {
 	d, r, err = parseDevcontainer([]byte(`{"build": {"dockerfile": "D", "Args": {"A": "b"}, "TARGET": "x"}}`))
 	if err != nil || d.Build.Target != "" || len(r.below.Args) != 0 || len(r.notes) != 2 {
 		t.Errorf("%+v %q %v", d.Build, r.notes, err)
+	}
+}
+
+// TestDevcontainerIsReadOnce: a file that was another one when its folder was read makes nothing.
+func TestDevcontainerIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, devFile), `{"build": {"dockerfile": "Dockerfile"}}`)
+	write(t, filepath.Join(dir, dockerfile), "FROM debian:bookworm\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for text, want := range map[string]error{
+		`{"build": {"dockerfile": "Dockerfile"}}`:                            nil,
+		`{"build": {"dockerfile": "Dockerfile"}, "onCreateCommand": "evil"}`: errSwapped,
+	} {
+		d, r, err := parseDevcontainer([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = withContext(root, d, r); !errors.Is(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
