@@ -81,6 +81,8 @@ var (
 	devVarName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 	// devReserved are variables by which Loop, the agent or the loader of programs is steered.
 	devReserved = regexp.MustCompile(`^(LOOP_|ANTHROPIC_|CLAUDE|LD_|GODEBUG$|PATH$|HOME$|USER$|LOGNAME$|CHOWN_PATHS$|CHANNEL_ID$|API_URL$)`)
+	// devSteers are build arguments that the builder takes for itself, or that reach its own environment.
+	devSteers = regexp.MustCompile(`(?i)^(BUILDKIT_.*|DOCKER_.*|[A-Z]+_PROXY)$`)
 )
 
 // readDevcontainer makes a build of a devcontainer.
@@ -130,6 +132,8 @@ func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
 		return recipe{}, refused("Its Dockerfile “%s” is not in %s/.", cut(name), devFolder)
 	case !utf8.Valid(text):
 		return recipe{}, refused("Its Dockerfile is not text.")
+	case !plainDockerfile(text):
+		return recipe{}, refused("Its Dockerfile has a line like “# syntax=”, or begins with neither ARG nor FROM, which is refused.")
 	case name != dockerfile && in.files[dockerfile] != nil:
 		return recipe{}, refused("It names %s, and there is a Dockerfile beside it. Keep one of them there.", cut(name))
 	}
@@ -189,6 +193,9 @@ func plainValues(in map[string]json.RawMessage) (map[string]string, error) {
 		var v string
 		if json.Unmarshal(raw, &v) != nil || !devVarName.MatchString(name) || strings.Contains(v, "${") || strings.ContainsAny(v, "\x00\r\n") {
 			return nil, refused("The build argument “%s” is not a plain text on one line.", cut(name))
+		}
+		if devSteers.MatchString(name) {
+			return nil, refused("The build argument “%s” steers the builder and not the image, which is not a project's to do. Remove it.", cut(name))
 		}
 		out[name] = v
 	}

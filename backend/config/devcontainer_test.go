@@ -81,19 +81,21 @@ func TestDevcontainersThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"dockerComposeFile": "x.yml", "service": "a"}`: "several containers",
 		`{}`: "an image or a Dockerfile",
-		`{"image": "a", "build": {"dockerfile": "b"}}`:                   "an image or a Dockerfile",
-		`{"image": "--privileged"}`:                                      "not a name of an image",
-		`{"image": "a${localEnv:X}"}`:                                    "not a name of an image",
-		`{"build": {"dockerfile": "Dockerfile", "context": ".."}}`:       "nothing else of the project",
-		`{"build": {"dockerfile": "../Dockerfile"}}`:                     "is not in .devcontainer/",
-		`{"build": {"dockerfile": "Dockerfile", "args": {"A": "${x}"}}}`: "plain text",
-		`{"dockerFile": "D", "build": {"target": "a b"}}`:                "not a name of a stage",
-		`{"image": "a", "postCreateCommand": 5}`:                         "neither a text nor a list",
-		`[]`:                                                             "not a devcontainer.json",
-		`null`:                                                           "not a devcontainer.json",
-		`{"image": "a"`:                                                  "not a devcontainer.json",
-		"{\"image\": \"a\xff\"}":                                         "not a devcontainer.json",
-		`{"image": "a"}` + strings.Repeat(" ", maxDevFile):               "larger than 64 KiB",
+		`{"image": "a", "build": {"dockerfile": "b"}}`:                                 "an image or a Dockerfile",
+		`{"image": "--privileged"}`:                                                    "not a name of an image",
+		`{"image": "a${localEnv:X}"}`:                                                  "not a name of an image",
+		`{"build": {"dockerfile": "Dockerfile", "context": ".."}}`:                     "nothing else of the project",
+		`{"build": {"dockerfile": "../Dockerfile"}}`:                                   "is not in .devcontainer/",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"A": "${x}"}}}`:               "plain text",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"https_Proxy": "http://x"}}}`: "steers the builder",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"BUILDKIT_SYNTAX": "evil"}}}`: "steers the builder",
+		`{"dockerFile": "D", "build": {"target": "a b"}}`:                              "not a name of a stage",
+		`{"image": "a", "postCreateCommand": 5}`:                                       "neither a text nor a list",
+		`[]`:                                                                           "not a devcontainer.json",
+		`null`:                                                                         "not a devcontainer.json",
+		`{"image": "a"`:                                                                "not a devcontainer.json",
+		"{\"image\": \"a\xff\"}":                                                       "not a devcontainer.json",
+		`{"image": "a"}` + strings.Repeat(" ", maxDevFile):                             "larger than 64 KiB",
 	} {
 		dir := t.TempDir()
 		source(t, dir, ".devcontainer/devcontainer.json", text)
@@ -144,6 +146,24 @@ func TestDevcontainerIsReadOnce(t *testing.T) {
 		}
 		if _, err = withContext(root, d, r); !errors.Is(err, want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestDevcontainersDockerfileChoosesNoReader: neither in the forms that BuildKit alone knows.
+func TestDevcontainersDockerfileChoosesNoReader(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# tools\n\n# of ours\nARG V=1\nFROM debian\nRUN <<E\n# syntax=x\nE\n": true, "from debian": true, "\ufeffFROM debian\n": true,
+		"# syntax=docker/dockerfile:1\nFROM debian\n": false, "#\tEscape = `\nFROM a\n": false, "# check=skip=all\nFROM a\n": false,
+		"\ufeff#syntax=evil\nFROM a\n": false, "#!/x\n# syntax=evil\nFROM a\n": false, "// syntax=evil\nFROM a\n": false,
+		"{\"syntax\": \"evil\"}\n": false, "": false, "# FROM a\n": false,
+	} {
+		dir := t.TempDir()
+		source(t, dir, ".devcontainer/devcontainer.json", `{"build": {"dockerfile": "Dockerfile"}}`)
+		source(t, dir, ".devcontainer/Dockerfile", text)
+		e := ForDir(global(t, `{}`), new(Trust), dir, "")
+		if (e.Undecided != "") != want || !want && !strings.Contains(e.Problems[0].Message, "# syntax=") {
+			t.Errorf("%q: %+v", text, e.Problems)
 		}
 	}
 }
