@@ -158,11 +158,12 @@ func (e *Effective) toolchainOf(trust *Trust, in File, layer string) {
 // be used is a problem, and an error once it was approved.
 func (e *Effective) child(trust *Trust, f File, layer string, r recipe) {
 	p := &core.ProjectImage{Source: f.source, Dir: f.dir, Path: f.Path, Layer: layer, Sum: sumOf(r.text), Files: r.files, Below: r.below}
-	// A worktree has the project's files: what was decided there is not asked for again.
-	known := func(is func(key, sum string) bool) bool {
-		return is(f.key(), p.Sum) || f.parent != "" && is(f.ofProject().key(), p.Sum)
+	approved, declined := trust.approved(f.key(), p.Sum), trust.declined(f.key(), p.Sum)
+	if !approved && !declined && f.parent != "" {
+		// A worktree has the project's files: what was decided there is not asked for again.
+		of := f.ofProject().key()
+		approved, declined = trust.approved(of, p.Sum), trust.declined(of, p.Sum)
 	}
-	approved, declined := known(trust.approved), known(trust.declined)
 	var err error
 	if p.Base = e.Config.ContainerImage; f.source == core.ToolchainImage {
 		p.Base, err = imageBase(r.files[dockerfile], e.Config.ContainerImage, Defaults().ContainerImage)
