@@ -118,15 +118,15 @@ func readDevcontainer(f File) (recipe, error) {
 
 // withContext adds the folder of a devcontainer with a Dockerfile, which is all that its build gets.
 func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
-	in := &imageReader{files: map[string][]byte{}}
-	if err := in.folder(folder, ""); err != nil {
+	files, err := readFiles(folder)
+	if err != nil {
 		return recipe{}, err
 	}
-	if !bytes.Equal(in.files[devFile], r.text) { // what is approved has to be what was parsed
+	if !bytes.Equal(files[devFile], r.text) { // what is approved has to be what was parsed
 		return recipe{}, errSwapped
 	}
 	name := path.Clean(d.Build.Dockerfile)
-	text, there := in.files[name]
+	text, there := files[name]
 	switch {
 	case !there:
 		return recipe{}, refused("Its Dockerfile “%s” is not in %s/.", cut(name), devFolder)
@@ -134,11 +134,11 @@ func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
 		return recipe{}, refused("Its Dockerfile is not text.")
 	case !plainDockerfile(text):
 		return recipe{}, refused("Its Dockerfile has a line like “# syntax=”, or begins with neither ARG nor FROM, which is refused.")
-	case name != dockerfile && in.files[dockerfile] != nil:
+	case name != dockerfile && files[dockerfile] != nil:
 		return recipe{}, refused("It names %s, and there is a Dockerfile beside it. Keep one of them there.", cut(name))
 	}
-	r.text = imageText(in.files)
-	r.below.Files = maps.Clone(in.files)
+	r.text = imageText(files)
+	r.below.Files = maps.Clone(files)
 	delete(r.below.Files, name)
 	r.below.Files[dockerfile] = text
 	return r, nil
