@@ -17,7 +17,7 @@ type decisions struct {
 	asked   int
 }
 
-func (d *decisions) Undecided(core.Channel) (string, <-chan struct{}) {
+func (d *decisions) Undecided(core.Channel, core.Run) (string, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked++

@@ -119,7 +119,7 @@ func (w *work) begin(ctx context.Context) {
 // decided waits until the person has said whether the image that the project brings counts.
 func (w *work) decided(ctx context.Context) error {
 	for told := false; w.s.p.Toolchains != nil; told = true {
-		path, changed := w.s.p.Toolchains.Undecided(w.ch)
+		path, changed := w.s.p.Toolchains.Undecided(w.ch, w.run)
 		if path == "" {
 			return nil
 		}
