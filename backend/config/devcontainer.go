@@ -195,7 +195,8 @@ func plainValues(in map[string]json.RawMessage) (map[string]string, error) {
 			return nil, refused("The build argument “%s” is not a plain text on one line.", cut(name))
 		}
 		if devSteers.MatchString(name) {
-			return nil, refused("The build argument “%s” steers the builder and not the image, which is not a project's to do. Remove it.", cut(name))
+			return nil, refused("The build argument “%s” steers the builder and not the image, which is not a project's to do. Remove it.",
+				cut(name))
 		}
 		out[name] = v
 	}
