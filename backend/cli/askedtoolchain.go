@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -16,19 +15,36 @@ var toolchainWords = map[string]string{
 }
 
 // askToolchain says what the run waits for, and how it is decided. Without a terminal nobody would:
-// the run is stopped then.
+// the run is stopped then, also if it cannot be said what it is.
 func (f *follower) askToolchain(life context.Context) {
 	v, err := call[bind.SettingsView](life, f.core, "Settings.Get", f.run.ChannelID)
-	i := slices.IndexFunc(v.Toolchains, func(t core.ProjectToolchain) bool { return t.State == core.ToolchainUndecided })
-	if err != nil || i < 0 {
-		return // it was decided meanwhile
+	if f.passed(err) {
+		if err = f.reattach(life, 1); err == nil {
+			v, err = call[bind.SettingsView](life, f.core, "Settings.Get", f.run.ChannelID)
+		}
+		f.undecided = false
 	}
-	t, trust := v.Toolchains[i], "loop config trust --channel "+string(f.run.ChannelID)
-	refusal := core.Fail(core.CodeToolchain, nil,
-		fmt.Sprintf("The project brings %s for an image of its own, and nobody has decided on it: %s.", toolchainWords[t.Kind], t.Path),
-		"Look at it:       "+trust+"\nBuild with it:    "+trust+" --approve "+t.SHA256+"\nWork without it:  "+trust+" --decline "+t.SHA256)
+	trust := "loop config trust --channel " + string(f.run.ChannelID)
+	refusal := core.Fail(core.CodeToolchain, err, "Nobody has decided on the project's own image, and what it is made of could not be read.",
+		"Look at it:       "+trust)
+	if err == nil {
+		i := len(v.Toolchains) - 1 // a worktree's comes after its project's, and is what a run there waits for
+		for i >= 0 && v.Toolchains[i].State != core.ToolchainUndecided {
+			i--
+		}
+		if i < 0 {
+			return // it was decided meanwhile
+		}
+		t := v.Toolchains[i]
+		refusal = core.Fail(core.CodeToolchain, nil,
+			fmt.Sprintf("The project brings %s for an image of its own, and nobody has decided on it: %s.", toolchainWords[t.Kind], t.Path),
+			"Look at it:       "+trust+"\nBuild with it:    "+trust+" --approve "+t.SHA256+"\nWork without it:  "+trust+" --decline "+t.SHA256)
+	}
 	if f.app.err.terminal {
 		f.sink.note(refusal.Cause + " The run waits.")
+		if err != nil {
+			f.sink.note(core.AsFailure(err).Cause)
+		}
 		f.sink.note(refusal.Remedy)
 		return
 	}

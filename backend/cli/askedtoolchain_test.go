@@ -48,6 +48,50 @@ func TestRunWithoutATerminalDoesNotWaitForADecision(t *testing.T) {
 	}
 }
 
+// TestRunThatCannotSayWhatItWaitsFor ends as well, and names the reason.
+func TestRunThatCannotSayWhatItWaitsFor(t *testing.T) {
+	r := newRig(t)
+	r.fake.fails["Settings.Get"] = core.Fail(core.CodeConfig, nil, "The settings are damaged.", "Correct them.")
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+		f.publish(core.EventStatus, core.RunID(req.ClientID), true, core.Status{State: core.RunStarting, Step: core.StepToolchain})
+		return nil
+	}
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitFailed {
+		t.Fatalf("exit %d: %s", code, r.err.String())
+	}
+	for _, want := range []string{"Nobody has decided on the project's own image", "The settings are damaged.", "loop config trust --channel "} {
+		r.wantIn("err", want)
+	}
+}
+
+// TestRunNamesWhatItsWorktreeWaitsFor, and not what waits in the project.
+func TestRunNamesWhatItsWorktreeWaitsFor(t *testing.T) {
+	r := newRig(t)
+	sum := strings.Repeat("ef", 32)
+	v := undecidedView(strings.Repeat("ab", 32))
+	of := v.Toolchains[0]
+	of.Path, of.SHA256 = "/p/.worktrees/x/.loop/setup.sh", sum
+	v.Toolchains = append(v.Toolchains, of)
+	r.fake.answers["Settings.Get"] = v
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+		f.publish(core.EventStatus, core.RunID(req.ClientID), true, core.Status{State: core.RunStarting, Step: core.StepToolchain})
+		return nil
+	}
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitFailed {
+		t.Fatalf("exit %d: %s", code, r.err.String())
+	}
+	r.wantIn("err", "nobody has decided on it: /p/.worktrees/x/.loop/setup.sh.")
+	r.wantIn("err", " --approve "+sum)
+}
+
 // TestConfigTrustOfAToolchain: the text is shown with what is left out of it, approved or declined.
 func TestConfigTrustOfAToolchain(t *testing.T) {
 	r := settingsRig(t)

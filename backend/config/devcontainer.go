@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tailscale/hujson"
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
@@ -82,6 +81,8 @@ var (
 	devVarName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 	// devReserved are variables by which Loop, the agent or the loader of programs is steered.
 	devReserved = regexp.MustCompile(`^(LOOP_|ANTHROPIC_|CLAUDE|LD_|GODEBUG$|PATH$|HOME$|USER$|LOGNAME$|CHOWN_PATHS$|CHANNEL_ID$|API_URL$)`)
+	// devSteers are build arguments that the builder takes for itself, or that reach its own environment.
+	devSteers = regexp.MustCompile(`(?i)^(BUILDKIT_.*|DOCKER_.*|[A-Z]+_PROXY)$`)
 )
 
 // readDevcontainer makes a build of a devcontainer.
@@ -117,22 +118,27 @@ func readDevcontainer(f File) (recipe, error) {
 
 // withContext adds the folder of a devcontainer with a Dockerfile, which is all that its build gets.
 func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
-	in := &imageReader{files: map[string][]byte{}}
-	if err := in.folder(folder, ""); err != nil {
+	files, err := readFiles(folder)
+	if err != nil {
 		return recipe{}, err
 	}
+	if !bytes.Equal(files[devFile], r.text) { // what is approved has to be what was parsed
+		return recipe{}, errSwapped
+	}
 	name := path.Clean(d.Build.Dockerfile)
-	text, there := in.files[name]
+	text, there := files[name]
 	switch {
 	case !there:
 		return recipe{}, refused("Its Dockerfile “%s” is not in %s/.", cut(name), devFolder)
 	case !utf8.Valid(text):
 		return recipe{}, refused("Its Dockerfile is not text.")
-	case name != dockerfile && in.files[dockerfile] != nil:
+	case !plainDockerfile(text):
+		return recipe{}, refused("Its Dockerfile has a line like “# syntax=”, or begins with neither ARG nor FROM, which is refused.")
+	case name != dockerfile && files[dockerfile] != nil:
 		return recipe{}, refused("It names %s, and there is a Dockerfile beside it. Keep one of them there.", cut(name))
 	}
-	r.text = imageText(in.files)
-	r.below.Files = maps.Clone(in.files)
+	r.text = imageText(files)
+	r.below.Files = maps.Clone(files)
 	delete(r.below.Files, name)
 	r.below.Files[dockerfile] = text
 	return r, nil
@@ -140,16 +146,14 @@ func withContext(folder *os.Root, d devcontainer, r recipe) (recipe, error) {
 
 // parseDevcontainer reads the text of a devcontainer.json.
 func parseDevcontainer(text []byte) (d devcontainer, r recipe, err error) {
-	plain, err := hujson.Standardize(slices.Clone(text))
-	var fields map[string]json.RawMessage
-	if err == nil {
-		err = json.Unmarshal(plain, &fields)
-	}
-	if err == nil {
-		err = json.Unmarshal(plain, &d)
-	}
-	if err != nil || fields == nil || !utf8.Valid(text) {
-		return d, r, refused("It is not a devcontainer.json: %v.", errors.Join(err))
+	fields, err := d.fill(text)
+	switch {
+	case err != nil:
+		return d, r, refused("It is not a devcontainer.json: %v.", err)
+	case fields == nil:
+		return d, r, refused("It is not a devcontainer.json: it has no fields.")
+	case !utf8.Valid(text):
+		return d, r, refused("It is not a devcontainer.json: it is not text.")
 	}
 	for _, name := range devCompose {
 		if fields[name] != nil {
@@ -190,33 +194,13 @@ func plainValues(in map[string]json.RawMessage) (map[string]string, error) {
 		if json.Unmarshal(raw, &v) != nil || !devVarName.MatchString(name) || strings.Contains(v, "${") || strings.ContainsAny(v, "\x00\r\n") {
 			return nil, refused("The build argument “%s” is not a plain text on one line.", cut(name))
 		}
+		if devSteers.MatchString(name) {
+			return nil, refused("The build argument “%s” steers the builder and not the image, which is not a project's to do. Remove it.",
+				cut(name))
+		}
 		out[name] = v
 	}
 	return out, nil
-}
-
-// leftOut names what is not done.
-func leftOut(fields map[string]json.RawMessage) (notes []string) {
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		why, known := devLeftOut[name]
-		switch raw := string(fields[name]); {
-		case slices.Contains(devUsed, name) || slices.Contains(devIgnored, name):
-		case raw == "null" || raw == "false" || raw == "[]" || raw == "{}" || raw == `""`:
-		case known:
-			notes = append(notes, fmt.Sprintf("“%s” of the devcontainer is left out. %s", name, why))
-		default:
-			notes = append(notes, fmt.Sprintf("“%s” of the devcontainer is left out: Loop does not know it.", cut(name)))
-		}
-	}
-	var build map[string]json.RawMessage
-	if json.Unmarshal(fields["build"], &build) == nil {
-		for _, name := range slices.Sorted(maps.Keys(build)) {
-			if !slices.Contains(devBuild, name) {
-				notes = append(notes, fmt.Sprintf("“build.%s” of the devcontainer is left out.", cut(name)))
-			}
-		}
-	}
-	return notes
 }
 
 // commands makes the last step of the build, with variables and what is run once.

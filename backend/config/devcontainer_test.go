@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,25 +81,89 @@ func TestDevcontainersThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"dockerComposeFile": "x.yml", "service": "a"}`: "several containers",
 		`{}`: "an image or a Dockerfile",
-		`{"image": "a", "build": {"dockerfile": "b"}}`:                   "an image or a Dockerfile",
-		`{"image": "--privileged"}`:                                      "not a name of an image",
-		`{"image": "a${localEnv:X}"}`:                                    "not a name of an image",
-		`{"build": {"dockerfile": "Dockerfile", "context": ".."}}`:       "nothing else of the project",
-		`{"build": {"dockerfile": "../Dockerfile"}}`:                     "is not in .devcontainer/",
-		`{"build": {"dockerfile": "Dockerfile", "args": {"A": "${x}"}}}`: "plain text",
-		`{"dockerFile": "D", "build": {"target": "a b"}}`:                "not a name of a stage",
-		`{"image": "a", "postCreateCommand": 5}`:                         "neither a text nor a list",
-		`[]`:                                                             "not a devcontainer.json",
-		`null`:                                                           "not a devcontainer.json",
-		`{"image": "a"`:                                                  "not a devcontainer.json",
-		"{\"image\": \"a\xff\"}":                                         "not a devcontainer.json",
-		`{"image": "a"}` + strings.Repeat(" ", maxDevFile):               "larger than 64 KiB",
+		`{"image": "a", "build": {"dockerfile": "b"}}`:                                 "an image or a Dockerfile",
+		`{"image": "--privileged"}`:                                                    "not a name of an image",
+		`{"image": "a${localEnv:X}"}`:                                                  "not a name of an image",
+		`{"build": {"dockerfile": "Dockerfile", "context": ".."}}`:                     "nothing else of the project",
+		`{"build": {"dockerfile": "../Dockerfile"}}`:                                   "is not in .devcontainer/",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"A": "${x}"}}}`:               "plain text",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"https_Proxy": "http://x"}}}`: "steers the builder",
+		`{"build": {"dockerfile": "Dockerfile", "args": {"BUILDKIT_SYNTAX": "evil"}}}`: "steers the builder",
+		`{"dockerFile": "D", "build": {"target": "a b"}}`:                              "not a name of a stage",
+		`{"image": "a", "postCreateCommand": 5}`:                                       "neither a text nor a list",
+		`[]`:                                                                           "not a devcontainer.json",
+		`null`:                                                                         "not a devcontainer.json",
+		`{"image": "a"`:                                                                "not a devcontainer.json",
+		"{\"image\": \"a\xff\"}":                                                       "not a devcontainer.json",
+		`{"image": "a"}` + strings.Repeat(" ", maxDevFile):                             "larger than 64 KiB",
 	} {
 		dir := t.TempDir()
 		source(t, dir, ".devcontainer/devcontainer.json", text)
 		e := ForDir(g, trust, dir, "")
-		if e.Undecided != "" || len(e.Problems) != 1 || !strings.Contains(e.Problems[0].Message, want) {
+		if e.Undecided != "" || len(e.Problems) != 1 || !strings.Contains(e.Problems[0].Message, want) || strings.Contains(e.Problems[0].Message, "nil") {
 			t.Errorf("%.60s: %+v", text, e.Problems)
+		}
+	}
+}
+
+// TestDevcontainerNamesAreExact: what is named as left out is not used, whatever its case.
+func TestDevcontainerNamesAreExact(t *testing.T) {
+	d, r, err := parseDevcontainer([]byte(`{
+	  "image": "debian:bookworm", "Image": "evil:1", "OnCreateCommand": "touch /x", "postcreatecommand": "touch /y",
+	  "ContainerEnv": {"A": "b"}, "BUILD": {"dockerfile": "x"}
+	}`))
+	if err != nil || d.Image != "debian:bookworm" || len(r.files[devScript]) != 0 || strings.Contains(string(r.files[dockerfile]), "ENV") {
+		t.Errorf("%+v %v\n%s%s", d, err, r.files[dockerfile], r.files[devScript])
+	}
+	for _, name := range []string{"Image", "OnCreateCommand", "postcreatecommand", "ContainerEnv", "BUILD"} {
+		if !strings.Contains(strings.Join(r.notes, "\n"), "“"+name+"”") {
+			t.Errorf("%s is not named in %q", name, r.notes)
+		}
+	}
+	d, r, err = parseDevcontainer([]byte(`{"build": {"dockerfile": "D", "Args": {"A": "b"}, "TARGET": "x"}}`))
+	if err != nil || d.Build.Target != "" || len(r.below.Args) != 0 || len(r.notes) != 2 {
+		t.Errorf("%+v %q %v", d.Build, r.notes, err)
+	}
+}
+
+// TestDevcontainerIsReadOnce: a file that was another one when its folder was read makes nothing.
+func TestDevcontainerIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, devFile), `{"build": {"dockerfile": "Dockerfile"}}`)
+	write(t, filepath.Join(dir, dockerfile), "FROM debian:bookworm\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for text, want := range map[string]error{
+		`{"build": {"dockerfile": "Dockerfile"}}`:                            nil,
+		`{"build": {"dockerfile": "Dockerfile"}, "onCreateCommand": "evil"}`: errSwapped,
+	} {
+		d, r, err := parseDevcontainer([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = withContext(root, d, r); !errors.Is(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestDevcontainersDockerfileChoosesNoReader: neither in the forms that BuildKit alone knows.
+func TestDevcontainersDockerfileChoosesNoReader(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# tools\n\n# of ours\nARG V=1\nFROM debian\nRUN <<E\n# syntax=x\nE\n": true, "from debian": true, "\ufeffFROM debian\n": true,
+		"# syntax=docker/dockerfile:1\nFROM debian\n": false, "#\tEscape = `\nFROM a\n": false, "# check=skip=all\nFROM a\n": false,
+		"\ufeff#syntax=evil\nFROM a\n": false, "#!/x\n# syntax=evil\nFROM a\n": false, "// syntax=evil\nFROM a\n": false,
+		"{\"syntax\": \"evil\"}\n": false, "": false, "# FROM a\n": false,
+	} {
+		dir := t.TempDir()
+		source(t, dir, ".devcontainer/devcontainer.json", `{"build": {"dockerfile": "Dockerfile"}}`)
+		source(t, dir, ".devcontainer/Dockerfile", text)
+		e := ForDir(global(t, `{}`), new(Trust), dir, "")
+		if (e.Undecided != "") != want || !want && !strings.Contains(e.Problems[0].Message, "# syntax=") {
+			t.Errorf("%q: %+v", text, e.Problems)
 		}
 	}
 }

@@ -83,6 +83,22 @@ func cut(s string) string {
 	return s
 }
 
+// plainDockerfile reports whether a Dockerfile begins with ARG or FROM, and no line before them
+// chooses who reads the rest. BuildKit finds such a line behind a byte order mark, “//” and “{”, too.
+func plainDockerfile(text []byte) bool {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		line = strings.TrimSpace(line)
+		switch {
+		case directive.MatchString(line):
+			return false
+		case line != "" && line[0] != '#':
+			first := strings.ToUpper(strings.Fields(line)[0])
+			return first == "ARG" || first == "FROM"
+		}
+	}
+	return false
+}
+
 // instructions are the lines of a Dockerfile as its builder joins them, without comments.
 func instructions(text []byte) (out []string, err error) {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"loop/backend/atomicfile"
@@ -60,18 +61,36 @@ func readImageFolder(dir, parent string) (map[string][]byte, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	if _, err := folder.Lstat(dockerfile); err != nil {
+	seen, err := folder.Lstat(dockerfile)
+	if err != nil {
 		return nil, err
 	}
-	r := &imageReader{files: map[string][]byte{}}
-	if err := r.folder(folder, ""); err != nil {
+	files, err := readFiles(folder)
+	_, there := files[dockerfile]
+	switch {
+	case err != nil:
 		return nil, err
+	case there:
+		return files, nil
+	case seen.Mode().IsRegular():
+		return nil, errSwapped
 	}
-	if r.files[dockerfile] == nil {
-		return nil, imageError("Its Dockerfile is not a file.")
-	}
-	return r.files, nil
+	return nil, imageError("Its Dockerfile is not a file.")
 }
+
+// readFiles reads a folder that is there. What vanishes meanwhile is errSwapped and none of the
+// errors that mean that the project has no such folder.
+func readFiles(folder *os.Root) (map[string][]byte, error) {
+	r := &imageReader{files: map[string][]byte{}}
+	err := r.folder(folder, "")
+	if absent(err) {
+		return nil, fmt.Errorf("%w: %s", errSwapped, err.Error())
+	}
+	return r.files, err
+}
+
+// absent reports whether an error of reading a file means that it is not there.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 func (r *imageReader) folder(root *os.Root, at string) error {
 	list, err := r.list(root)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -161,6 +162,59 @@ func TestImageRefused(t *testing.T) {
 	e = ForDir(global(t, `{"container_image": "other:1"}`), trust, dir, "")
 	if f := core.AsFailure(e.Err); e.Err == nil || f.Code != core.CodeConfig || !strings.Contains(f.Cause, "“mine:1”") || e.Child != nil {
 		t.Errorf("%v", e.Err)
+	}
+}
+
+// TestImageThatIsWrittenMeanwhile: files that come and go while their folder is read never make
+// the project one without an image of its own.
+func TestImageThatIsWrittenMeanwhile(t *testing.T) {
+	dir := child(t, t.TempDir(), map[string]string{"Dockerfile": "FROM loop-agent\n", "a": "x", "sub/b": "x"})
+	folder := filepath.Join(dir, ProjectFolder, ImageFolder)
+	end, ended := make(chan struct{}), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-end:
+				ended <- nil
+				return
+			default:
+			}
+			for _, name := range []string{"a", "sub"} {
+				from, to := filepath.Join(folder, name), filepath.Join(folder, name+"2")
+				if err := errors.Join(os.Rename(from, to), os.Rename(to, from)); err != nil {
+					<-end
+					ended <- err
+					return
+				}
+			}
+		}
+	}()
+	g, trust := global(t, `{}`), new(Trust)
+	for range 500 {
+		if e := ForDir(g, trust, dir, ""); e.Undecided == "" && e.Err == nil {
+			t.Errorf("a run goes without it: %+v", e.Problems)
+			break
+		}
+	}
+	close(end)
+	if err := <-ended; err != nil && runtime.GOOS != "windows" { // where what is open cannot be renamed
+		t.Fatal(err)
+	}
+}
+
+// TestSettled: what changed is read again, and not without end.
+func TestSettled(t *testing.T) {
+	for changes, want := range map[int]error{0: nil, 1: nil, 4: nil, 5: errSwapped, 100: errSwapped} {
+		n := 0
+		_, err := settled(func() (recipe, error) {
+			if n++; n <= changes {
+				return recipe{}, fmt.Errorf("%w: x", errSwapped)
+			}
+			return recipe{}, nil
+		})
+		if !errors.Is(err, want) || n > 5 {
+			t.Errorf("%d changes: %v after %d", changes, err, n)
+		}
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"unicode/utf8"
 
 	"loop/backend/atomicfile"
@@ -81,6 +79,16 @@ func (f File) recipe() (recipe, error) {
 	return recipe{text: imageText(files), files: files}, nil
 }
 
+// settled reads again what changed while it was read.
+func settled(read func() (recipe, error)) (r recipe, err error) {
+	for range 5 {
+		if r, err = read(); !errors.Is(err, errSwapped) {
+			break
+		}
+	}
+	return r, err
+}
+
 // readSetup makes a build of the project's set-up script: root runs it in the image of the
 // settings, with nothing beside it.
 func readSetup(dir, parent string) (recipe, error) {
@@ -142,15 +150,19 @@ func (e *Effective) toolchainOf(trust *Trust, in File, layer string) {
 			}
 			continue
 		}
-		r, err := f.recipe()
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		r, err := settled(f.recipe)
+		if absent(err) {
 			continue
 		}
-		if first = f.Path; err != nil {
+		switch first = f.Path; {
+		case errors.Is(err, errSwapped) && e.Err == nil:
+			// Nobody can say whether it counts, and no run goes without one that does.
+			e.Err = core.Fail(core.CodeConfig, err, f.Path+" changed while it was read.", "Try again once nothing writes there.")
+		case err != nil:
 			e.imageProblem(f, imageReason(err))
-			continue
+		default:
+			e.child(trust, f, layer, r)
 		}
-		e.child(trust, f, layer, r)
 	}
 }
 
@@ -158,11 +170,12 @@ func (e *Effective) toolchainOf(trust *Trust, in File, layer string) {
 // be used is a problem, and an error once it was approved.
 func (e *Effective) child(trust *Trust, f File, layer string, r recipe) {
 	p := &core.ProjectImage{Source: f.source, Dir: f.dir, Path: f.Path, Layer: layer, Sum: sumOf(r.text), Files: r.files, Below: r.below}
-	// A worktree has the project's files: what was decided there is not asked for again.
-	known := func(is func(key, sum string) bool) bool {
-		return is(f.key(), p.Sum) || f.parent != "" && is(f.ofProject().key(), p.Sum)
+	approved, declined := trust.approved(f.key(), p.Sum), trust.declined(f.key(), p.Sum)
+	if !approved && !declined && f.parent != "" {
+		// A worktree has the project's files: what was decided there is not asked for again.
+		of := f.ofProject().key()
+		approved, declined = trust.approved(of, p.Sum), trust.declined(of, p.Sum)
 	}
-	approved, declined := known(trust.approved), known(trust.declined)
 	var err error
 	if p.Base = e.Config.ContainerImage; f.source == core.ToolchainImage {
 		p.Base, err = imageBase(r.files[dockerfile], e.Config.ContainerImage, Defaults().ContainerImage)

@@ -178,6 +178,21 @@ func TestToolchainOfWorktree(t *testing.T) {
 			t.Errorf("the worktree has it (%v): %+v", same, e)
 		}
 	}
+	if err := trust.Decline(WorktreeFile(tree, dir).Toolchains()[1], tc.SHA256); err != nil {
+		t.Fatal(err)
+	}
+	if e := ForDir(g, trust, tree, dir); e.Child != nil || e.Undecided != "" || e.Toolchains[len(e.Toolchains)-1].State != core.ToolchainDeclined {
+		t.Errorf("the project's file was declined in the worktree alone: %+v", e)
+	}
+	if e := ForDir(g, trust, dir, ""); e.Child == nil {
+		t.Errorf("and counts in the project: %+v", e)
+	}
+	if err := trust.Approve(WorktreeFile(tree, dir).Toolchains()[1], tc.SHA256); err != nil {
+		t.Fatal(err)
+	}
+	if e := ForDir(g, trust, tree, dir); e.Child == nil || e.Undecided != "" {
+		t.Errorf("it was approved again: %+v", e)
+	}
 	source(t, tree, ".loop/setup.sh", "exit 1\n")
 	e := ForDir(g, trust, tree, dir)
 	if e.Undecided != SetupPath(tree) || len(e.Toolchains) != 2 {

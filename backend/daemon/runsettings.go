@@ -57,7 +57,7 @@ type runGate struct {
 
 func (s settingsReader) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
 	e, err := s.read(ch)
-	v, shared := s.values(ctx, ch, e)
+	v, shared := s.values(ctx, ch, e, onHost(e, ch))
 	err = cmp.Or(err, shared)
 	if s.keys != nil && ch.Kind != core.KindDemo {
 		// Without a key a person can log in on a terminal; a run says what is wrong with it.
@@ -69,11 +69,11 @@ func (s settingsReader) ForChannel(ctx context.Context, ch core.Channel) (provis
 }
 
 func (s settingsReader) values(
-	ctx context.Context, ch core.Channel, e config.Effective,
+	ctx context.Context, ch core.Channel, e config.Effective, host bool,
 ) (v provision.Values, err error) {
 	b := provision.Browser{Container: e.BrowserContainer(), Image: agentimage.Chrome.Ref}
 	b.Container.Seccomp = agentimage.ChromeSeccomp
-	v = provision.Values{Container: e.Container(), Browser: b, OnHost: onHost(e, ch), Child: e.Child, Undecided: e.Undecided}
+	v = provision.Values{Container: e.Container(), Browser: b, OnHost: host, Child: e.Child, Undecided: e.Undecided}
 	v.Notices = e.Waiting(v.OnHost)
 	v.Setup = provision.SetupGrant{
 		Granted: e.Config.ClaudeSetup == config.SetupRead && ch.Kind != core.KindDemo,
@@ -113,7 +113,7 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 		l.Env, _ = sandbox.SpawnEnv(e.Container(), sandbox.Host{}, ch.ID) // a run under way goes on, and hides it
 		return v, l, err
 	}
-	if v, err = s.values(ctx, ch, e); err != nil {
+	if v, err = s.values(ctx, ch, e, run.OnHost(onHost(e, ch))); err != nil {
 		return v, l, err
 	}
 	if !run.Demo {
@@ -125,7 +125,7 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 			l.Env = append(l.Env, own)
 		}
 	}
-	if v.OnHost = run.OnHost(v.OnHost); v.OnHost {
+	if v.OnHost {
 		return v, s.onHost(ctx, l, core.Caller{ChannelID: ch.ID, RunID: run.ID}), nil
 	}
 	v.OverNetwork = l.Upstream == core.ModelUpstream{}

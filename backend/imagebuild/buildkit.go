@@ -65,7 +65,7 @@ func (s *Service) trialBuild(ctx context.Context, c *dockerCLI, base string) (er
 	if err := errors.Join(err, secret.Close()); err != nil {
 		return fmt.Errorf("write the secret: %w", err)
 	}
-	text := "ARG BASE\nFROM ${BASE}\nARG WORD\nRUN --mount=type=secret,id=probe test \"$(cat /run/secrets/probe)\" = \"$WORD\"\n"
+	text := "ARG BASE\nFROM ${BASE}\nUSER 0:0\nARG WORD\nRUN --mount=type=secret,id=probe test \"$(cat /run/secrets/probe)\" = \"$WORD\"\n"
 	var last []string
 	id, err := s.dockerBuild(ctx, Command{
 		Path: c.path, Env: c.env,

@@ -191,6 +191,30 @@ func TestEnsureBuildsWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestTrialRunsAsRoot: a base with another user could not read the secret, and was taken for an
+// engine that has none.
+func TestTrialRunsAsRoot(t *testing.T) {
+	r := newRig(t, Options{}, "good")
+	trial := ""
+	r.cli = func(ctx context.Context, c Command) error {
+		if isTrial(c) {
+			text, err := io.ReadAll(c.Stdin)
+			if err != nil {
+				return err
+			}
+			trial = string(text)
+		}
+		return r.goodBuild(ctx, c)
+	}
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	from, user, run := strings.Index(trial, "FROM ${BASE}\n"), strings.Index(trial, "\nUSER 0:0\n"), strings.Index(trial, "\nRUN --mount=type=secret")
+	if from < 0 || user < from || run < user {
+		t.Errorf("the trial is %q", trial)
+	}
+}
+
 func TestClassicBuildSaysSo(t *testing.T) {
 	r := newRig(t, Options{})
 	if err := r.s.Ensure(t.Context(), ""); err != nil {

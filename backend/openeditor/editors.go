@@ -2,6 +2,7 @@ package openeditor
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func (c Computer) Choose(settings []string, at Place) (Command, error) {
 				if k.terminal != terminal {
 					continue
 				}
-				if _, err := c.LookPath(name); err == nil {
+				if _, err := c.find(name); err == nil {
 					return c.command([]string{name}, "Loop found", at)
 				}
 			}
@@ -129,7 +130,11 @@ func (c Computer) command(words []string, who string, at Place) (Command, error)
 		}
 		args = slices.Concat(args, more)
 	}
-	program, err := c.LookPath(words[0])
+	if c.relative(words[0]) {
+		return Command{}, core.Fail(core.CodeInvalid, nil, who+" "+core.CleanTitle(words[0])+", which is neither a full path nor a name alone.",
+			"Write its full path there or in the setting “editor”, or its name alone if it is in PATH.")
+	}
+	program, err := c.find(words[0])
 	if err != nil {
 		return Command{}, core.Fail(core.CodeNotFound, err, who+" "+core.CleanTitle(words[0])+", which is not on this computer.",
 			"Install it, or name another program in the setting “editor”, by its full path if it is not in PATH.")
@@ -144,6 +149,37 @@ func (c Computer) command(words []string, who string, at Place) (Command, error)
 		out.Argv = append(out.Argv, fill.Replace(a))
 	}
 	return out, nil
+}
+
+// relative reports whether a name is a path from somewhere. It would lead to a program of the
+// folder that Loop was started in, or of one that agents write in.
+func (c Computer) relative(name string) bool {
+	return strings.ContainsAny(name, c.separators()) && !c.absolute(name)
+}
+
+func (c Computer) separators() string {
+	if c.OS == "windows" {
+		return `/\:`
+	}
+	return "/"
+}
+
+// find is the full path of a program.
+func (c Computer) find(name string) (string, error) {
+	found, err := c.LookPath(name)
+	if err == nil && !c.absolute(found) {
+		return "", fmt.Errorf("it is at %s, which is no full path", found)
+	}
+	return found, err
+}
+
+// absolute is filepath.IsAbs for the system.
+func (c Computer) absolute(path string) bool {
+	if c.OS != "windows" {
+		return strings.HasPrefix(path, "/")
+	}
+	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+	return drive || strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//")
 }
 
 func batch(program string) bool {

@@ -81,3 +81,31 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("%q %v", got.Argv, err)
 	}
 }
+
+// A path from somewhere would lead to what an agent wrote beside the file.
+func TestProgramsAreNotTakenFromAFolderOfAnAgent(t *testing.T) {
+	at := Place{"/p/a.go", 1, 1}
+	for _, words := range [][]string{{"./code"}, {"bin/code"}, {"../code"}, {"node_modules/.bin/code", "{file}"}} {
+		c := computer("linux", "./code bin/code ../code node_modules/.bin/code", "DISPLAY=:0", "VISUAL="+words[0])
+		for _, settings := range [][]string{words, nil} {
+			got, err := c.Choose(settings, at)
+			if f := core.AsFailure(err); f == nil || f.Code != core.CodeInvalid || !strings.Contains(f.Remedy, "full path") {
+				t.Errorf("%q: %+v %v", words, got, err)
+			}
+		}
+	}
+	for _, name := range []string{`bin\code.exe`, `C:code.exe`, `.\code`} {
+		c := computer("windows", name)
+		if got, err := c.Choose([]string{name}, at); core.AsFailure(err).Code != core.CodeInvalid {
+			t.Errorf("%q: %+v %v", name, got, err)
+		}
+	}
+	c := computer("linux", "")
+	c.LookPath = func(name string) (string, error) { return name, nil } // “.” is in PATH
+	if got, err := c.Choose([]string{"code"}, at); err == nil {
+		t.Errorf("%+v", got)
+	}
+	if got, err := c.Choose([]string{"/opt/code"}, at); err != nil || got.Argv[0] != "/opt/code" {
+		t.Errorf("%+v %v", got, err)
+	}
+}

@@ -56,11 +56,16 @@ func (o *Opener) Open(ctx context.Context, ch core.ChannelID, path string, line,
 		return core.EditorOpened{}, err
 	}
 	out := core.EditorOpened{Name: filepath.Base(c.Argv[0]), Cmd: []string{}}
+	// Not the file's folder, where an agent could leave what the program loads.
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return core.EditorOpened{}, core.Fail(core.CodeDir, err, "Your home folder is not known.", "Set $HOME, and start Loop again.")
+	}
 	if c.Terminal {
-		out.Cmd, out.Dir = c.Argv, filepath.Dir(file)
+		out.Cmd, out.Dir = c.Argv, home
 		return out, nil
 	}
-	return out, o.start(ctx, c.Argv, filepath.Dir(file))
+	return out, o.start(ctx, c.Argv, home)
 }
 
 // start starts a program that outlives Loop, and watches for a moment how it fares.

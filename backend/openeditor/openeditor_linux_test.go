@@ -32,14 +32,16 @@ func program(t *testing.T, script string) (*Opener, string) {
 }
 
 func TestOpen(t *testing.T) {
+	home := t.TempDir()
 	t.Setenv("LOOP_SECRET", "x")
+	t.Setenv("HOME", home)
 	o, dir := program(t, `printf '%s|' "$@" "$PWD" "$LOOP_SECRET" >"$1.said"`)
 	got, err := o.Open(t.Context(), "c", "a; touch x", 12, 0)
 	if err != nil || got.Name != "my editor" || len(got.Cmd) != 0 {
 		t.Fatalf("%+v %v", got, err)
 	}
 	said, err := os.ReadFile(filepath.Join(dir, "a; touch x.said"))
-	if want := filepath.Join(dir, "a; touch x") + "|12|" + dir + "||"; err != nil || string(said) != want {
+	if want := filepath.Join(dir, "a; touch x") + "|12|" + home + "||"; err != nil || string(said) != want {
 		t.Errorf("%q %v", said, err)
 	}
 	if _, err := o.Open(t.Context(), "c", "inside", 0, 0); core.AsFailure(err).Code != core.CodeNotFound {
@@ -73,11 +75,12 @@ func TestAnEditorThatFailsAndOneThatStays(t *testing.T) {
 }
 
 func TestAnEditorForATerminalIsLeftToTheCaller(t *testing.T) {
-	dir := t.TempDir()
+	dir, home := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
 	o := New(files(dir), func() []string { return []string{"nvim"} })
 	o.computer = computer("linux", "nvim")
 	got, err := o.Open(t.Context(), "c", "a.go", 5, 1)
-	if err != nil || !slices.Equal(got.Cmd, []string{"/bin/nvim", "+5", filepath.Join(dir, "a.go")}) || got.Dir != dir || got.Name != "nvim" {
+	if err != nil || !slices.Equal(got.Cmd, []string{"/bin/nvim", "+5", filepath.Join(dir, "a.go")}) || got.Dir != home || got.Name != "nvim" {
 		t.Errorf("%+v %v", got, err)
 	}
 }

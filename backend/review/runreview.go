@@ -112,17 +112,19 @@ func (s *Service) runFile(ctx context.Context, ch core.Channel, run core.RunID, 
 	if err := checkPath(path); err != nil {
 		return d, err
 	}
+	// Git's part is read first: what a person edits after it makes the run's part another one.
+	l, noGit := s.look(ctx, ch, core.ReviewScope{Kind: core.ReviewWorktree}, path)
+	if err := ctx.Err(); err != nil {
+		return d, err
+	}
 	f, err := s.o.Runs.RunFile(ctx, ch.ID, run, path)
 	if err != nil {
 		return d, err
 	}
 	why := core.SinceOutside
-	l, err := s.look(ctx, ch, core.ReviewScope{Kind: core.ReviewWorktree}, path)
 	switch {
-	case ctx.Err() != nil:
-		return d, err
-	case err != nil:
-		s.o.Log.Debug("look for git's part of a run", "channel", ch.ID, "error", err)
+	case noGit != nil:
+		s.o.Log.Debug("look for git's part of a run", "channel", ch.ID, "error", noGit)
 	case f.Known:
 		if why = since(f.RunChange, l.head, len(l.diff.Hunks) > 0 || l.diff.Whole != ""); why == "" {
 			return l.diff, nil

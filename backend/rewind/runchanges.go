@@ -34,7 +34,7 @@ func (s *Service) RunChanges(ctx context.Context, ch core.ChannelID, id core.Run
 	return v.RunChanges, nil
 }
 
-// RunFile is one file of them.
+// RunFile is one file of them. Whether it was edited since is looked at anew.
 func (s *Service) RunFile(ctx context.Context, ch core.ChannelID, id core.RunID, path string) (f core.RunFile, err error) {
 	s.mu.Lock()
 	v := s.viewed
@@ -44,12 +44,23 @@ func (s *Service) RunFile(ctx context.Context, ch core.ChannelID, id core.RunID,
 			return f, err
 		}
 	}
-	i := slices.IndexFunc(v.changes, func(c checkpoints.Change) bool { return c.Path == path })
-	if i < 0 || i >= len(v.Files) {
-		return f, core.Fail(core.CodeNotFound, nil, "The run did not change this file.", "Read the changes again.")
+	i, err := v.file(path)
+	if err != nil {
+		return f, err
+	}
+	same, known := s.still(ctx, v, v.changes[i])
+	if v.Until == core.UntilNow && known && !same { // it is not what the run has made by now
+		if v, err = s.lookAt(ctx, ch, v.Run); err != nil {
+			return f, err
+		}
+		if i, err = v.file(path); err != nil {
+			return f, err
+		}
+		same, known = s.still(ctx, v, v.changes[i])
 	}
 	c := v.changes[i]
-	f = core.RunFile{RunChange: v.Files[i], Known: v.Known, OldBytes: -1, NewBytes: -1}
+	f = core.RunFile{RunChange: v.Files[i], Known: known, OldBytes: -1, NewBytes: -1}
+	f.Edited = known && !same
 	f.Old, f.New, f.Text = s.texts(ch, c.From, c.To)
 	if c.From != nil {
 		f.OldBytes, f.OldExecute = c.From.Size, c.From.Mode&0o100 != 0
@@ -58,6 +69,34 @@ func (s *Service) RunFile(ctx context.Context, ch core.ChannelID, id core.RunID,
 		f.NewBytes, f.NewExecute = c.To.Size, c.To.Mode&0o100 != 0
 	}
 	return f, nil
+}
+
+// file is the place of a file in the list.
+func (v *runView) file(path string) (int, error) {
+	i := slices.IndexFunc(v.changes, func(c checkpoints.Change) bool { return c.Path == path })
+	if i < 0 || i >= len(v.Files) {
+		return 0, core.Fail(core.CodeNotFound, nil, "The run did not change this file.", "Read the changes again.")
+	}
+	return i, nil
+}
+
+// still reports whether a file is now as the run left it, where that can be known.
+func (s *Service) still(ctx context.Context, v *runView, c checkpoints.Change) (same, known bool) {
+	run, err := s.runOf(ctx, v.ch, v.Run)
+	var ch core.Channel
+	if err == nil {
+		ch, err = s.o.Runs.Channel(ctx, v.ch)
+	}
+	var f core.WorkFolder
+	if err == nil {
+		f, err = s.folder(ctx, ch, run)
+	}
+	if err != nil {
+		s.o.Log.Debug("look for an edit after a run", "run", v.Run, "error", err)
+		return false, false
+	}
+	defer f.Root.Close()
+	return checkpoints.Still(f.Root, c.Path, c.To), true
 }
 
 func (s *Service) lookAt(ctx context.Context, id core.ChannelID, of core.RunID) (*runView, error) {

@@ -51,10 +51,26 @@ func TestChangesOfARun(t *testing.T) {
 	if f, err := r.RunFile(t.Context(), "c", "two", "docs/old.md"); err != nil || f.NewBytes != -1 || f.New != "" {
 		t.Errorf("%+v %v", f, err)
 	}
+	f1, err := r.RunFile(t.Context(), "c", "two", "reset_test.go")
+	if err != nil || f1.Edited {
+		t.Errorf("%+v %v", f1, err)
+	}
 	for _, path := range []string{"mine.txt", "../etc/passwd", ""} {
 		if _, err := r.RunFile(t.Context(), "c", "two", path); core.AsFailure(err).Code != core.CodeNotFound {
 			t.Errorf("%q: %v", path, err)
 		}
+	}
+	// What the person does after the list was read counts.
+	if got := r.changes("two"); got.Files[3].Edited {
+		t.Fatalf("%q", said(got))
+	}
+	r.put(map[string]string{"reset_test.go": "mine\n"})
+	if f, err := r.RunFile(t.Context(), "c", "two", "reset_test.go"); err != nil || !f.Edited || !f.Known || f.New == "mine\n" {
+		t.Errorf("edited after the list was read: %+v %v", f, err)
+	}
+	r.put(map[string]string{"reset_test.go": f1.New})
+	if f, err := r.RunFile(t.Context(), "c", "two", "reset_test.go"); err != nil || f.Edited {
+		t.Errorf("put back after the list was read: %+v %v", f, err)
 	}
 	if last := r.changes(""); last.Run != "three" || !slices.Equal(said(last), []string{"M reset.go"}) {
 		t.Errorf("the last run: %+v", last)
@@ -72,7 +88,14 @@ func TestChangesOfARunThatGoesOn(t *testing.T) {
 	if got.Until != core.UntilNow || !slices.Equal(said(got), []string{"M a", "A new"}) || !got.Known {
 		t.Errorf("%+v", got)
 	}
+	r.put(map[string]string{"new": "newer\n"})
+	if f, err := r.RunFile(t.Context(), "c", "live", "new"); err != nil || f.New != "newer\n" || f.Edited || !f.Known {
+		t.Errorf("it went on after the list was read: %+v %v", f, err)
+	}
 	r.put(map[string]string{"a": "a\n"})
+	if _, err := r.RunFile(t.Context(), "c", "live", "a"); core.AsFailure(err).Code != core.CodeNotFound {
+		t.Errorf("it is as it was: %v", err)
+	}
 	if got := r.changes("live"); !slices.Equal(said(got), []string{"A new"}) {
 		t.Errorf("%q", said(got))
 	}

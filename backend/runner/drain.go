@@ -55,9 +55,12 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan stru
 		w, err := s.claim(ctx, ch)
 		if w != nil {
 			pause.Reset()
+			w.slot = true
 			s.process(ctx, w)
 		}
-		<-s.slots
+		if w == nil || w.slot {
+			<-s.slots
+		}
 		switch {
 		case w != nil || ctx.Err() != nil:
 			continue
@@ -159,7 +162,7 @@ func (s *Service) process(ctx context.Context, w *work) {
 		s.mu.Lock()
 		delete(s.active, run.ID)
 		s.mu.Unlock()
-		if w.slot {
+		if w.resumed && w.slot { // else its drain does it
 			<-s.slots
 		}
 		w.cancel(nil)

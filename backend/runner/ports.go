@@ -82,9 +82,9 @@ type Settings interface {
 
 // Toolchains are what images of projects' own are made of.
 type Toolchains interface {
-	// Undecided is the path of one that a person has to decide on before a run of the channel
-	// begins, empty if there is none; changed is closed when the answer may be another.
-	Undecided(ch core.Channel) (path string, changed <-chan struct{})
+	// Undecided is the path of one that a person has to decide on before the run, which is of the
+	// channel, begins, empty if there is none; changed is closed when the answer may be another.
+	Undecided(ch core.Channel, run core.Run) (path string, changed <-chan struct{})
 }
 
 // Attachments are the pictures of prompts, and of what tools showed. Errors are Failures.

@@ -155,7 +155,7 @@ func (s *Service) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, err
 	if err != nil {
 		return nil, fmt.Errorf("read questions: %w", err)
 	}
-	state := core.QueueState{Full: len(active) >= s.o.Parallel, Now: s.o.Now()}
+	state := core.QueueState{Full: len(active)-int(s.apart.Load()) >= s.o.Parallel, Now: s.o.Now()}
 	state.Running = slices.ContainsFunc(active, func(r core.Run) bool { return r.ChannelID == ch })
 	if len(open) > 0 {
 		state.Question = &open[0]

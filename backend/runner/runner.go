@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"loop/backend/backoff"
@@ -32,6 +33,7 @@ type Service struct {
 	o Options
 
 	slots chan struct{} // one per run under way
+	apart atomic.Int32  // runs under way that wait for a person, without a slot
 	wg    sync.WaitGroup
 
 	order chan struct{} // see inOrder

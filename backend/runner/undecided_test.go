@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loop/backend/core"
@@ -15,11 +16,15 @@ type decisions struct {
 	path    string
 	changed chan struct{}
 	asked   int
+	only    core.ChannelID // the others know their image
 }
 
-func (d *decisions) Undecided(core.Channel) (string, <-chan struct{}) {
+func (d *decisions) Undecided(ch core.Channel, _ core.Run) (string, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.only != "" && d.only != ch.ID {
+		return "", d.changed
+	}
 	d.asked++
 	return d.path, d.changed
 }
@@ -84,4 +89,57 @@ func TestRunIsStoppedWhileUndecided(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	})
+}
+
+// TestOthersRunWhileOneIsUndecided: it has no slot until the decision, and one afterwards.
+func TestOthersRunWhileOneIsUndecided(t *testing.T) {
+	for _, end := range []string{"decided", "cancelled", "closed"} {
+		inBubble(t, func(t *testing.T) {
+			r, _ := newSpawnRig(t, fine, slow, fine, fine)
+			r.store.channels["e"] = &core.Channel{ID: "e"}
+			r.opts.Parallel = 1
+			d := &decisions{path: "/repo/.loop/setup.sh", changed: make(chan struct{}), only: "c"}
+			r.ports.Toolchains = d
+			r.start()
+			defer func() {
+				r.quit()
+				if n, m := len(r.s.slots), r.s.apart.Load(); n != 0 || m != 0 {
+					t.Errorf("%s: %d slots are taken, %d wait without", end, n, m)
+				}
+			}()
+			run := r.prompt("c", "x")
+			r.pass(time.Second)
+			other := r.prompt("d", "y")
+			if got := r.ended(other.ID, time.Minute); got.State != core.RunDone {
+				t.Fatalf("%s: %+v", end, got)
+			}
+			if end == "closed" {
+				return
+			}
+			long := r.prompt("d", "slow") // it has the one slot
+			synctest.Wait()
+			if w := r.prompt("e", "after it").WaitsFor.Reason; w != core.WaitLimit {
+				t.Errorf("%s: the next prompt waits for %q", end, w)
+			}
+			d.say("")
+			synctest.Wait()
+			if r.get(long.ID).State.Terminal() || r.steps(run.ID, stepImage) != 0 {
+				t.Fatalf("%s: two are under way", end)
+			}
+			want := core.RunDone
+			if end == "cancelled" {
+				want = core.RunCancelled
+				if err := r.s.Cancel(t.Context(), run.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.s.Cancel(t.Context(), long.ID); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.ended(run.ID, time.Minute); got.State != want {
+				t.Errorf("%s: %+v", end, got)
+			}
+			r.pass(time.Minute)
+		})
+	}
 }

@@ -48,7 +48,7 @@ type work struct {
 	container core.Container
 	fresh     bool  // the container was made for this try
 	resumed   bool  // taken over from an earlier launch of Loop
-	slot      bool  // taken over, it takes one of Service.slots, and gives it back
+	slot      bool  // it has one of Service.slots
 	launched  bool  // launch is known in full
 	setupEnd  error // why the CLI was not started
 	unproved  bool  // something of an earlier try may run in the container
@@ -116,10 +116,11 @@ func (w *work) begin(ctx context.Context) {
 	w.goOn(ctx)
 }
 
-// decided waits until the person has said whether the image that the project brings counts.
+// decided waits until the person has said whether the image that the project brings counts. That
+// may take days, so others have the run's slot meanwhile.
 func (w *work) decided(ctx context.Context) error {
 	for told := false; w.s.p.Toolchains != nil; told = true {
-		path, changed := w.s.p.Toolchains.Undecided(w.ch)
+		path, changed := w.s.p.Toolchains.Undecided(w.ch, w.run)
 		if path == "" {
 			return nil
 		}
@@ -128,13 +129,33 @@ func (w *work) decided(ctx context.Context) error {
 				return err
 			}
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := w.apart(ctx, changed); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// apart waits without a slot until changed is closed, and has one again after that.
+func (w *work) apart(ctx context.Context, changed <-chan struct{}) error {
+	if w.slot {
+		<-w.s.slots
+		w.slot = false
+	}
+	w.s.apart.Add(1)
+	defer w.s.apart.Add(-1)
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case w.s.slots <- struct{}{}:
+		w.slot = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (w *work) readChannel(ctx context.Context) error {

@@ -33,14 +33,14 @@ func (s *Service) Waits(ch core.ChannelID, pending []core.SettingsPending) {
 }
 
 // Undecided has the person asked to decide on what a project's own image is made of, if they
-// have not done so. The answer is empty once runs of the channel know their image; until then
-// changed is closed when it may be another.
-func (s *Service) Undecided(ch core.Channel) (path string, changed <-chan struct{}) {
+// have not done so. The answer is empty once the run, which is of the channel, knows its image;
+// until then changed is closed when it may be another.
+func (s *Service) Undecided(ch core.Channel, run core.Run) (path string, changed <-chan struct{}) {
 	s.mu.Lock()
 	changed = s.turn
 	s.mu.Unlock()
 	e := s.Effective(ch)
-	if e.Err != nil || e.Undecided == "" || e.OnHost(ch.Main()) {
+	if e.Err != nil || e.Undecided == "" || run.OnHost(e.OnHost(ch.Main())) {
 		return "", changed
 	}
 	s.Waits(ch.ID, e.Pending)

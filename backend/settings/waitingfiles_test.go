@@ -39,7 +39,7 @@ func TestATrustRequestForEachText(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	r := newSettingsRig(t)
 	ch := r.list[0]
-	if path, _ := r.Undecided(ch); path != "" {
+	if path, _ := r.Undecided(ch, core.Run{}); path != "" {
 		t.Fatalf("nothing is there, and %s waits", path)
 	}
 	at := config.SetupPath(r.project)
@@ -49,7 +49,7 @@ func TestUndecided(t *testing.T) {
 	if err := os.WriteFile(at, []byte("true\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	path, changed := r.Undecided(ch)
+	path, changed := r.Undecided(ch, core.Run{})
 	if path != at || len(r.told) != 1 {
 		t.Fatalf("%q waits, asked in %v", path, r.told)
 	}
@@ -73,7 +73,7 @@ func TestUndecided(t *testing.T) {
 	}
 	<-changed
 	for _, ch := range r.list {
-		if path, _ := r.Undecided(ch); path != "" {
+		if path, _ := r.Undecided(ch, core.Run{}); path != "" {
 			t.Errorf("%s still waits in %s", path, ch.ID)
 		}
 	}
@@ -83,7 +83,13 @@ func TestUndecided(t *testing.T) {
 	if err := r.Revoke(t.Context(), ch.ID, at); err != nil {
 		t.Fatal(err)
 	}
-	if path, _ := r.Undecided(ch); path != "" {
+	if path, _ := r.Undecided(ch, core.Run{}); path != "" {
 		t.Errorf("on this computer itself %s waits", path)
+	}
+	// An agent's run has a container there, too.
+	for _, run := range []core.Run{{Trigger: "agent"}, {AuthorID: core.AuthorAgent + "r"}} {
+		if path, _ := r.Undecided(ch, run); path != at {
+			t.Errorf("a run of an agent waits for %q", path)
+		}
 	}
 }
