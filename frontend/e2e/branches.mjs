@@ -198,7 +198,7 @@ test("threads, worktrees and conversations", { quietErrors: true }, async (page,
   await page.getByText("Done", { exact: true }).waitFor();
   await grab(page.locator("article.text").first());
   await page.keyboard.press("f");
-  await page.getByRole("treeitem", { name: "docs" }).nth(1).waitFor();
+  await page.getByRole("treeitem", { name: "Thread 1" }).waitFor();
   await page.getByText("Copy of the conversation", { exact: true }).waitFor();
   ok(mock.log.find((c) => c.name === "Channels.ForkAt")?.args[1].at, "the message is named");
   const tree = page.getByRole("tree", { name: "Projects" });

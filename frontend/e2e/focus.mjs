@@ -320,6 +320,7 @@ test("focus: a message over a dialog is said and can be closed, and the dialog s
   mock.world.failNext.set("System.SetTheme", { code: "internal", cause: "The settings could not be written.", remedy: "Look at the disk." });
   await page.keyboard.press("Control+,");
   await has(page, FIRST.settings);
+  await page.getByRole("tab", { name: "Look" }).click();
   await page.getByRole("radio", { name: "Light" }).click();
   const message = page.locator(".toast", { hasText: "The settings could not be written." });
   await message.waitFor();
