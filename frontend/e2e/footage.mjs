@@ -104,6 +104,7 @@ test("footage: a run is played back by keys alone", { size: [1400, 1000] }, asyn
   await withRun(page, mock);
   const end = page.getByRole("article", { name: /^Done/ });
   await grab(end);
+  await page.keyboard.press("Tab"); // the review
   await page.keyboard.press("Tab");
   await until("the button has the keyboard", () => page.evaluate(() => document.activeElement?.textContent.includes("Play back")));
   await page.keyboard.press("Enter");

@@ -119,6 +119,7 @@ test("themes: of 320 pixels, and more contrast comes first", { loop: {}, size: [
   await clean(page, "keys in an imported theme", { within: DIALOG, looks: [] });
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");
+  await page.getByRole("combobox", { name: "Part of the settings" }).selectOption("Look");
   await page.getByRole("checkbox", { name: "More contrast" }).check();
   await becomes(() => ground(page), "#000", "Loop's own");
   await page.getByRole("button", { name: "Themes…" }).press("Enter");
