@@ -118,16 +118,6 @@ test("axe: a pane in all its states", pane({ quietErrors: true }), async (page, 
   await clean(page, "paste question", { within: DIALOG, looks: CONTRAST });
   await page.keyboard.press("Escape");
   await keyboard(page);
-  await last(mock).write("\r\npkg/a.go:40: wrong\r\n");
-  const named = await page.locator(".xterm-rows > div", { hasText: "pkg/a.go:40" }).boundingBox();
-  await page.keyboard.down("Control");
-  await page.mouse.move(named.x + 30, named.y + 5);
-  await page.mouse.click(named.x + 40, named.y + named.height / 2);
-  await page.keyboard.up("Control");
-  await page.locator("[aria-current]").waitFor();
-  await clean(page, "a file", { within: DIALOG, looks: CONTRAST });
-  await page.keyboard.press("Escape");
-  await keyboard(page);
   await page.evaluate(() => window.pane.handle.record(true));
   await page.getByRole("button", { name: "Recording" }).waitFor();
   await last(mock).write("\x1b]9;4;1;60\x07");
