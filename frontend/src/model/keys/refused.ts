@@ -1,7 +1,6 @@
 // Keys that an action cannot have, each with the reason that a person reads.
 import type { Chord, Platform } from "./chord";
 import { isCharacter, isDigit, isLetter, parse, same } from "./chord";
-import type { Keymap } from "./keymap";
 import type { Action, Place } from "./table";
 import { defaultsOf } from "./table";
 
@@ -55,7 +54,7 @@ const BROWSER: [string, string][] = [
 ];
 
 /** Why the page does not give an action a key that a person pressed. "": it does. inBrowser: the page is in a browser, not in Loop's window. */
-export function refusal(a: Action, c: Chord, { platform, chords }: Keymap, inBrowser: boolean): string {
+export function refusal(a: Action, c: Chord, { platform, chords }: { platform: Platform; chords: ReadonlyMap<string, Chord[]> }, inBrowser: boolean): string {
   if (a.id !== NEEDED && chords.get(NEEDED)?.some((k) => same(k, c))) return "It goes to the next region, which is the way out of a terminal. Give that action another key first.";
   const own = defaultsOf(a, platform).some((k) => { const d = parse(k, platform); return d !== null && same(d, c); });
   const why = forbidden(a, c);
