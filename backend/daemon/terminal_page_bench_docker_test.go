@@ -3,7 +3,6 @@
 package daemon
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,20 +43,7 @@ func BenchmarkTerminalPage(b *testing.B) {
 				if engine == "webkit" {
 					argv = append([]string{"xvfb-run", "-a"}, argv...)
 				}
-				cmd := exec.Command(argv[0], argv[1:]...)
-				cmd.Dir, cmd.Stderr = frontend, os.Stderr
-				cmd.Env = append(os.Environ(), "WEBKIT_DISABLE_DMABUF_RENDERER=1")
-				out, err := cmd.Output()
-				if err != nil {
-					b.Fatal(err)
-				}
-				var figures map[string]float64
-				if err := json.Unmarshal(out, &figures); err != nil {
-					b.Fatalf("%v: %s", err, out)
-				}
-				for k, v := range figures {
-					sums[k] += v
-				}
+				addFigures(b, sums, frontend, argv...)
 			}
 			for name, unit := range map[string]string{
 				"page": "page-MB/s", "memory": "memory-MB/s", "ratio": "x-memory",
