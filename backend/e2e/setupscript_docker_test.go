@@ -109,7 +109,7 @@ func TestSetupScript(t *testing.T) {
 	script := `#!/bin/sh
 set -eu
 test "$(id -u)" = 0
-test ! -e /work/secret && ! ls -A ` + r.dir + ` 2>/dev/null | grep .
+if ls -A ` + r.dir + ` 2>/dev/null | grep .; then exit 1; fi
 printf '#!/bin/sh\necho the tool of the script\n' >/usr/local/bin/script-tool && chmod 755 /usr/local/bin/script-tool
 mkdir -p /opt/loop/bin /run/loop/private /opt/loop/setup
 printf '#!/bin/sh\necho replaced\n' >/opt/loop/bin/loop && chmod 755 /opt/loop/bin/loop
