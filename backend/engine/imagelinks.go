@@ -40,12 +40,19 @@ func (v *vetted) add(id string) {
 	v.ids = append(v.ids, id)
 }
 
-// straight refuses a container, before it starts, in whose image a link is on the way to the
-// first program. The engine follows such a link when it mounts: Loop's program could lie below
-// a folder that an agent writes to, and be another one by then. No program in the container
-// can be asked about that.
+// firstIsMounted reports whether the first program comes with a mount, and not with the image.
+func firstIsMounted(s core.Spec) bool {
+	return len(s.Entrypoint) > 0 && slices.ContainsFunc(s.Mounts, func(m core.Mount) bool {
+		return m.Target == s.Entrypoint[0] || strings.HasPrefix(s.Entrypoint[0], strings.TrimSuffix(m.Target, "/")+"/")
+	})
+}
+
+// straight refuses a container, before it starts, in whose image a link is on the way to a
+// first program that is mounted. The engine follows such a link when it mounts: Loop's program
+// could lie below a folder that an agent writes to, and be another one by then. No program in
+// the container can be asked about that.
 func (d *Docker) straight(ctx context.Context, cli *client.Client, id string, s core.Spec) error {
-	if len(s.Entrypoint) == 0 {
+	if !firstIsMounted(s) {
 		return nil
 	}
 	made, err := cli.ContainerInspect(ctx, id)
