@@ -205,7 +205,7 @@ type BackgroundTask struct {
 type Status struct {
 	Status     string    `json:"status"`
 	State      RunState  `json:"state"`
-	Step       string    `json:"step,omitempty"` // StepToolchain, image, container, link, agent
+	Step       string    `json:"step,omitempty"` // StepToolchain, slot, image, container, link, agent
 	Error      string    `json:"error,omitempty"`
 	Failure    *Failure  `json:"failure,omitempty"`
 	Result     string    `json:"result,omitempty"`

@@ -298,6 +298,7 @@ export type ChannelView = Channel & {
   questions?: number; // open ones; the channel is parked while there are any
   last_event_id: number;
   last_error?: Failure;
+  undecided?: boolean; // its run waits for the person's word on the image that the project brings
   browser_held?: boolean; // the person drives its browser, and an agent waits for that
   talking?: boolean; // the agent is at a turn in a terminal
   on_host?: boolean; // what a person prompts works on this computer itself, without a container
@@ -1579,7 +1580,7 @@ export type SpawnID = string;
 export type Status = Usage & {
   status: string;
   state: RunState;
-  step?: string; // StepToolchain, image, container, link, agent
+  step?: string; // StepToolchain, slot, image, container, link, agent
   error?: string;
   failure?: Failure;
   result?: string;
