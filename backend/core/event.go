@@ -182,6 +182,7 @@ type FileChange struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Patch   string `json:"patch,omitempty"` // unified hunks, bounded
+	Alarm   string `json:"alarm,omitempty"` // ReviewAlarm.Word, where the file is in the project and reaches further
 }
 
 // Background lists all tasks that the agent has under way besides its turn; a later

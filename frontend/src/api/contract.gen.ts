@@ -591,6 +591,7 @@ export type FileChange = {
   added: number;
   removed: number;
   patch?: string; // unified hunks, bounded
+  alarm?: string; // ReviewAlarm.Word, where the file is in the project and reaches further
 };
 
 export type FileContent = FileStat & {
