@@ -315,7 +315,7 @@ func (d *Daemon) assembleRuns() {
 	})
 	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
-	d.pictures = attachments.Files{Home: d.home, Channels: d.store}
+	d.pictures = attachments.Files{Home: d.home, Channels: d.store, Named: d.store.NamesPicture, Log: d.log}
 	d.files = filebridge.New(filebridge.Options{
 		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
 	})
@@ -492,6 +492,7 @@ func (d *Daemon) Start() error {
 		d.background("dialogs", d.presentDialogs)
 	}
 	d.background("containers of reviews", d.reviews.Run)
+	d.background("pictures of drafts", d.pictures.Run)
 	d.background("listener", func(context.Context) error { return d.api.Serve() })
 	return nil
 }

@@ -1899,6 +1899,7 @@ export const bound = (call: Call) => ({
     attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     commands: (channelID: string) => call<SlashCommands>("Files", "Commands", channelID),
+    detach: (channelID: string, id: string) => call<null>("Files", "Detach", channelID, id),
     edit: (channelID: string, path: string, line: number, column: number) => call<EditorOpened>("Files", "Edit", channelID, path, line, column),
     find: (channelID: string, query: string, limit: number, recent: string[] | null) => call<FileMatches>("Files", "Find", channelID, query, limit, recent),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),
