@@ -37,7 +37,7 @@ func (c *changes) add(f core.ReviewFile) {
 	if c.at == nil {
 		c.at = map[string]int{}
 	}
-	f.Alarm = AlarmOf(f.Path)
+	f.Alarm = core.AlarmOf(f.Path)
 	c.at[f.Path] = len(c.files)
 	c.files = append(c.files, f)
 }

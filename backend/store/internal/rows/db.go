@@ -174,6 +174,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.messageEventStmt, err = db.PrepareContext(ctx, messageEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query MessageEvent: %w", err)
 	}
+	if q.namesPictureStmt, err = db.PrepareContext(ctx, namesPicture); err != nil {
+		return nil, fmt.Errorf("error preparing query NamesPicture: %w", err)
+	}
 	if q.pictureUsesStmt, err = db.PrepareContext(ctx, pictureUses); err != nil {
 		return nil, fmt.Errorf("error preparing query PictureUses: %w", err)
 	}
@@ -525,6 +528,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing messageEventStmt: %w", cerr)
 		}
 	}
+	if q.namesPictureStmt != nil {
+		if cerr := q.namesPictureStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing namesPictureStmt: %w", cerr)
+		}
+	}
 	if q.pictureUsesStmt != nil {
 		if cerr := q.pictureUsesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pictureUsesStmt: %w", cerr)
@@ -774,6 +782,7 @@ type Queries struct {
 	listRunsStmt           *sql.Stmt
 	markStartingStmt       *sql.Stmt
 	messageEventStmt       *sql.Stmt
+	namesPictureStmt       *sql.Stmt
 	pictureUsesStmt        *sql.Stmt
 	placeQueuedStmt        *sql.Stmt
 	promoteQueuedStmt      *sql.Stmt
@@ -862,6 +871,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listRunsStmt:           q.listRunsStmt,
 		markStartingStmt:       q.markStartingStmt,
 		messageEventStmt:       q.messageEventStmt,
+		namesPictureStmt:       q.namesPictureStmt,
 		pictureUsesStmt:        q.pictureUsesStmt,
 		placeQueuedStmt:        q.placeQueuedStmt,
 		promoteQueuedStmt:      q.promoteQueuedStmt,

@@ -16,6 +16,13 @@ describe("what came of a run", () => {
     expect(outcomeOf(run, true)).toMatchObject({ words: "3 files", added: 48, removed: 4 });
     expect(outcomeOf({ ...run, files: run.files.slice(0, 1) }, false)).toMatchObject({ words: "1 file" });
   });
+  it("names once what reaches further than the project", () => {
+    const ci = { ...file(".github/workflows/a.yml"), alarm: "CI workflow" };
+    const all = withFiles(withFiles([], "t", [file("a.go"), ci]), "u", [ci, { ...ci, path: ".github/workflows/b.yml" }, { ...file(".husky/pre-push"), alarm: "Git hook" }]);
+    expect(outcomeOf({ ...newRun("r", 1), files: all }, true)?.alarms).toEqual(["CI workflow", "Git hook"]);
+    expect(outcomeOf({ ...newRun("r", 1), files: all.slice(0, 1) }, true)?.alarms).toEqual([]);
+    expect(outcomeOf({ ...newRun("r", 1), promptAt: 1 }, true)?.alarms).toEqual([]);
+  });
   it("knows which tools say what they change", () => {
     expect(["Read", "Edit", "mcp__loop__send_message"].every(saysWhatItChanges)).toBe(true);
     expect(["Bash", "NotebookEdit", "mcp__files__write", "tool", ""].some(saysWhatItChanges)).toBe(false);
