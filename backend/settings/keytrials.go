@@ -180,7 +180,8 @@ func askedFrom(host, network string) string {
 	case core.ThisComputer(at.Hostname()):
 		return "Loop asked from this computer, as it does for runs."
 	case network == "none":
-		return "Loop asked from this computer. Runs in containers are refused: this model is reached over a network, and container_network is “none”."
+		return "Loop asked from this computer. Runs in containers are refused: " +
+			"this model is reached over a network, and container_network is “none”."
 	}
 	return fmt.Sprintf("Loop asked from this computer. Runs in containers ask over their network, “%s”.", network)
 }
