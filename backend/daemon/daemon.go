@@ -407,7 +407,8 @@ func (d *Daemon) assembleBound() {
 		gate:   &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
-			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Picture: d.pictures.Read, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
+			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Picture: d.pictures.Read,
+			Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings, Looks: d.settings},
 		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: d.files, Files: d.files, OS: runtime.GOOS,
