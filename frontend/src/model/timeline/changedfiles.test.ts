@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { outcomeOf, saysWhatItChanges, withFiles } from "./changedfiles";
+import { toolResult } from "./coerce";
 import { newRun } from "./items";
 
 const file = (path: string, added = 1, removed = 0) => ({ path, kind: "edit", added, removed });
@@ -22,6 +23,10 @@ describe("what came of a run", () => {
     expect(outcomeOf({ ...newRun("r", 1), files: all }, true)?.alarms).toEqual(["CI workflow", "Git hook"]);
     expect(outcomeOf({ ...newRun("r", 1), files: all.slice(0, 1) }, true)?.alarms).toEqual([]);
     expect(outcomeOf({ ...newRun("r", 1), promptAt: 1 }, true)?.alarms).toEqual([]);
+  });
+  it("has that word from the event of the result", () => {
+    const result = (alarm: unknown) => toolResult({ tool_use_id: "t", output: "", is_error: false, files: [{ ...file("a"), alarm }] } as never).files?.[0]?.alarm;
+    expect([result("Git hook"), result(undefined), result({})]).toEqual(["Git hook", undefined, "{}"]);
   });
   it("knows which tools say what they change", () => {
     expect(["Read", "Edit", "mcp__loop__send_message"].every(saysWhatItChanges)).toBe(true);
