@@ -327,6 +327,9 @@ func TestLimits(t *testing.T) {
 	if _, err := take(Limits{Bytes: 9}); !errors.Is(err, ErrTooMuch) {
 		t.Error(err)
 	}
+	if all, err := os.ReadDir(r.k.Store.dir); len(all) > 0 {
+		t.Errorf("%d folders were kept of what cannot be kept, %v", len(all), err)
+	}
 	tree, err := take(Limits{File: 50})
 	if err != nil || !slices.Equal(paths(tree, Large), []string{"big"}) {
 		t.Errorf("%v %v", tree, err)

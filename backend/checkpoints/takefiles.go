@@ -64,6 +64,13 @@ func (k Taker) Take(ctx context.Context, f core.WorkFolder, base *Tree, baseHash
 		return t.base.tracked(p)
 	}
 	covered := func(p string) bool { return p == settings || f.Covered != nil && f.Covered(p) }
+	if base == nil {
+		// Nothing is kept of a folder of which there can be no checkpoint.
+		m := measuring{most: k.Limits.or()}
+		if err := filesearch.Each(ctx, f.Root, covered, tracked, func(s filesearch.Seen) error { return m.see(ctx, s) }); err != nil {
+			return nil, Hash{}, err
+		}
+	}
 	if err := filesearch.Each(ctx, f.Root, covered, tracked, func(s filesearch.Seen) error { return t.see(ctx, s) }); err != nil {
 		return nil, Hash{}, err
 	}
@@ -133,6 +140,33 @@ func (t *taking) see(ctx context.Context, s filesearch.Seen) error {
 		return ErrTooMuch
 	}
 	t.out = append(t.out, e)
+	return nil
+}
+
+// measuring adds up what a checkpoint would have.
+type measuring struct {
+	most  Limits
+	files int
+	bytes int64
+}
+
+func (m *measuring) see(ctx context.Context, s filesearch.Seen) error {
+	if m.files++; m.files > m.most.Files {
+		return ErrTooMany
+	}
+	if m.files%512 == 0 && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if s.Odd || s.Ignored || s.Empty || !s.Entry.Type().IsRegular() {
+		return nil
+	}
+	info, err := s.Dir.Lstat(s.Name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > m.most.File {
+		return nil //nolint:nilerr // taking it finds out why
+	}
+	if m.bytes += info.Size(); m.bytes > m.most.Bytes {
+		return ErrTooMuch
+	}
 	return nil
 }
 

@@ -19,7 +19,6 @@ const (
 	loadPatience  = 15 * time.Second        // for a page to load, before an action says that it still does
 	fetchPatience = 1500 * time.Millisecond // for what scripts ask for because of an act
 	hangPatience  = 2 * time.Second         // for a page that is left to answer, before its script is ended
-	maxIcon       = 12 << 10                // bytes of a favicon; as a data: URL it is a third longer
 )
 
 // leave says for the time of an action that a page may ask nothing. It dismisses what the
@@ -371,7 +370,7 @@ func (t *tab) remember(ctx context.Context) {
 }
 
 // favicon fetches the icon that a page names, by the browser, as the page would. It is
-// empty where there is none, or where it is no picture. One that the page does not name is
+// empty where there is none, or where Loop's page should not draw it. One that the page does not name is
 // not looked for: what is not there would be an error in the page's console.
 func (t *tab) favicon(ctx context.Context) string {
 	var href string
@@ -381,8 +380,8 @@ func (t *tab) favicon(ctx context.Context) string {
 			return l ? String(l.href).slice(0, 20000) : ""; }`, &href); err != nil {
 		return ""
 	}
-	if raw, ok := strings.CutPrefix(href, "data:image/"); ok && len(href) <= 16<<10 && !strings.Contains(raw[:min(len(raw), 40)], "html") {
-		return href
+	if strings.HasPrefix(href, "data:") {
+		return iconOf(dataIn(href))
 	}
 	if !strings.HasPrefix(href, "http") {
 		return ""
@@ -427,13 +426,5 @@ func (t *tab) favicon(ctx context.Context) string {
 	if got.Resource.HTTPStatusCode >= 400 {
 		return ""
 	}
-	kind := http.DetectContentType(data)
-	if trimmed := strings.TrimSpace(string(data[:min(len(data), 1000)])); strings.Contains(trimmed, "<svg") &&
-		!strings.Contains(strings.ToLower(trimmed), "<html") {
-		kind = "image/svg+xml"
-	}
-	if !strings.HasPrefix(kind, "image/") {
-		return ""
-	}
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return iconOf(data)
 }

@@ -16,7 +16,7 @@ import (
 
 // Bounds of one Index.
 const (
-	MaxNames  = 500_000
+	MaxNames  = 600_000 // half a million files, with the folders that they are in
 	maxBytes  = 64 << 20
 	maxDepth  = 64
 	batch     = 1024

@@ -42,6 +42,39 @@ test("bad input: a message of 5 MB, one in lines and one in a single line", { op
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the window");
 });
 
+/** Hunks of so many lines each. */
+const hunks = (n, each) => Array.from({ length: n }, (_, i) => ({
+  id: `h${i}`, staged: false, old: 1 + i * 20, old_size: each, new: 1 + i * 20, new_size: each, section: "", lines: Array.from({ length: each }, (_, k) => `${"-+ "[k % 3]}line ${k} of ${i}\n`).join(""),
+}));
+
+test("bad input: changes of 20,000 lines, in many hunks and in one; only what is near is made", { size: [1600, 950] }, async (page, mock) => {
+  mock.reviews.files = [{ path: "many.go", kind: "M", hunks: hunks(2200, 9) }, { path: "one.go", kind: "M", hunks: hunks(1, 19_800) }];
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("review of what");
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("region", { name: "Review", exact: true });
+  const bottom = () => panel.locator(".review-hunks").evaluate((el) => el.scrollTo(0, el.scrollHeight));
+  const made = async (what) => ok((await panel.locator(".review-lines tr").count()) < 2500, `rows of ${what}`);
+  await panel.getByText("line 2 of 0", { exact: true }).first().waitFor();
+  await made("many hunks");
+  await bottom();
+  await panel.getByText("line 8 of 2199", { exact: true }).first().waitFor();
+  await made("many hunks at their end");
+  await panel.getByRole("listbox").focus();
+  await page.keyboard.press("n");
+  await panel.locator(".review-hunk[aria-current=true]").getByText("line 2 of 1", { exact: true }).first().waitFor();
+  await panel.getByRole("option", { name: /one/ }).click();
+  await panel.getByRole("button", { name: "Show all 19,800 lines" }).click();
+  await made("one hunk");
+  await bottom();
+  await panel.getByText("line 19799 of 0", { exact: true }).first().waitFor();
+  await made("one hunk at its end");
+  await panel.locator(".review-lines").focus();
+  await page.keyboard.press("ArrowDown");
+  ok(await panel.locator(".review-line").evaluate((el) => { const r = el.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }), "the line is in sight");
+});
+
 test("bad input: text from right to left begins at the right, and what is around it does not turn", { open: after((mock, ch) => {
   const say = (id, content, is_bot) => mock.world.emit("message.created", ch.channel_id, "r-rtl", { msg_id: id, content, is_bot });
   say("p", "لماذا يفشل الاختبار؟", false);

@@ -37,6 +37,7 @@ import "./mention.mjs";
 import "./composer.mjs";
 import "./axe.mjs";
 import "./bad-input.mjs";
+import "./hostile.mjs";
 import "./footage.mjs";
 import "./rewind.mjs";
 import "./browser-pane.mjs";

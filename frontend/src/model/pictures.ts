@@ -27,6 +27,11 @@ export function parsePictures(json: string): Attachment[] {
   }
 }
 
+/** Of a picture that is drawn small: a few kilobytes may be unpacked to 256 MB for it. */
+const MOST_POINTS = 40_000_000;
+
+export const tooLarge = (a: Attachment): boolean => a.width * a.height > MOST_POINTS;
+
 /** "2 pictures". */
 export function countOf(all: readonly unknown[]): string {
   return all.length === 1 ? "1 picture" : `${all.length} pictures`;

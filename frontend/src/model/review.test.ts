@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
-import { acceptedOf, acceptedWords, bulk, commentsPrompt, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, rangeOf, readComments, readKept, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
+import { acceptedOf, acceptedWords, bulk, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
 
 const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
 const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
@@ -88,4 +88,13 @@ describe("comments", () => {
 it("says what the repository is at", () => {
   expect([stateSentence("rebase"), stateSentence("none"), stateSentence("no-commits")]).toEqual(["A rebase is under way.", "", ""]);
   expect([hasNoList("submodule"), hasNoList("merge")]).toEqual([true, false]);
+});
+
+describe("long differences", () => {
+  it("have their lines counted without being read", () => {
+    for (const lines of ["", "+a\n", "+a\n-b\n c\n", "+a\n\\ No newline at end of file\n", "+a\n+", "\n"]) expect(countOf(hunk(lines)), JSON.stringify(lines)).toBe(linesOf(hunk(lines)).length);
+  });
+  it("are made in parts", () => {
+    expect([partsOf([], 2), partsOf([1, 2, 3], 2), partsOf([1, 2], 2)]).toEqual([[], [[1, 2], [3]], [[1, 2]]]);
+  });
 });

@@ -102,6 +102,9 @@ export function linesOf(h: ReviewHunk): PatchLine[] {
   return parsePatch(`@@ -${h.old},${h.old_size} +${h.new},${h.new_size} @@\n${h.lines}`).slice(1);
 }
 
+/** How many lines linesOf makes of a hunk. */
+export const countOf = (h: ReviewHunk): number => h.lines.split("\n").length - (/(^|\n)$/.test(h.lines) ? 1 : 0);
+
 /** “38–45”: the lines of the file now, or those that are gone. */
 export function rangeOf(h: ReviewHunk): string {
   const [at, size] = h.new_size > 0 ? [h.new, h.new_size] : [h.old, h.old_size];
@@ -134,6 +137,11 @@ export function pairsOf(lines: readonly PatchLine[]): Pair[] {
 export function firstChange(lines: readonly PatchLine[]): number {
   const add = lines.findIndex((l) => l.kind === "add");
   return add >= 0 ? add : Math.max(0, lines.findIndex((l) => l.kind === "del"));
+}
+
+/** A list in parts of so many. */
+export function partsOf<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 }
 
 /** Hunks that are still to be decided about. */

@@ -1,14 +1,17 @@
 import type { ReactNode } from "react";
-import { Fragment } from "react";
+import { Fragment, useEffect, useMemo, useRef } from "react";
 import type { Token } from "../../code/highlight";
 import type { Ranges } from "../../model/change";
 import type { PatchLine } from "../../model/patch";
-import type { Comment } from "../../model/review";
-import { pairsOf } from "../../model/review";
+import type { Comment, Pair } from "../../model/review";
+import { pairsOf, partsOf } from "../../model/review";
 import { CodeText } from "../../ui/CodeText";
 import { SafeText } from "../../ui/SafeText";
 import type { CommentActs } from "./acts";
 import { CommentBox, CommentNote } from "./CommentBox";
+import { Unseen } from "./Unseen";
+
+const PART = 200; // lines that are made together
 
 const LOOK = { add: "review-add", del: "review-del", same: "", hunk: "" };
 const SIGN = { add: "+", del: "-", same: "", hunk: "" };
@@ -45,37 +48,45 @@ export function HunkLines({ lines, tokens, marks, split, here, name, writing, co
       </>
     );
   };
+  const el = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (el.current === document.activeElement) el.current?.querySelector(".review-at")?.scrollIntoView({ block: "nearest" });
+  }, [here]);
+  const rows = useMemo(() => partsOf(split ? pairsOf(lines) : lines.map((_, i) => ({ left: i, right: i })), PART), [lines, split]);
+  const has = ({ left, right }: Pair, i: number) => i >= 0 && (left === i || right === i);
+  const row = ({ left, right }: Pair) => {
+    const l = lines[left];
+    if (l?.kind === "hunk") return <tr key={left}><td className="review-said" colSpan={split ? 6 : 4}><SafeText text={l.text} /></td></tr>;
+    if (!split) return l && plain(left, l);
+    const [under, over] = [left === right ? null : below(left), below(right)];
+    return (
+      <Fragment key={`${left} ${right}`}>
+        <tr className={left === here || right === here ? "review-at" : ""}>{side(left, true)}{side(right, false)}</tr>
+        {(under || over) && <tr className="review-below"><td colSpan={3} className={under ? "" : "review-gap"}>{under}</td><td colSpan={3} className={over ? "" : "review-gap"}>{over}</td></tr>}
+      </Fragment>
+    );
+  };
+  const plain = (i: number, l: PatchLine) => {
+    const under = below(i);
+    return (
+      <Fragment key={i}>
+        <tr className={i === here ? "review-at" : ""}>
+          {number(i, l.oldNo)}
+          {number(i, l.newNo)}
+          <td className={`review-sign ${LOOK[l.kind]}`}>{SIGN[l.kind]}</td>
+          <td className={`review-code ${LOOK[l.kind]} ${i === here ? "review-line" : ""}`}>{code(i)}</td>
+        </tr>
+        {under && <tr className="review-below"><td colSpan={4}>{under}</td></tr>}
+      </Fragment>
+    );
+  };
   return (
-    <div className="review-lines selectable" tabIndex={0} role="group" aria-label={name}>
-      <table className={split ? "review-split" : ""}>
-        <tbody>
-          {split ? pairsOf(lines).map(({ left, right }) => {
-            const l = lines[left];
-            if (l?.kind === "hunk") return <tr key={left}><td className="review-said" colSpan={6}><SafeText text={l.text} /></td></tr>;
-            const [under, over] = [left === right ? null : below(left), below(right)];
-            return (
-              <Fragment key={`${left} ${right}`}>
-                <tr className={left === here || right === here ? "review-at" : ""}>{side(left, true)}{side(right, false)}</tr>
-                {(under || over) && <tr className="review-below"><td colSpan={3} className={under ? "" : "review-gap"}>{under}</td><td colSpan={3} className={over ? "" : "review-gap"}>{over}</td></tr>}
-              </Fragment>
-            );
-          }) : lines.map((l, i) => {
-            if (l.kind === "hunk") return <tr key={i}><td className="review-said" colSpan={4}><SafeText text={l.text} /></td></tr>;
-            const under = below(i);
-            return (
-              <Fragment key={i}>
-                <tr className={i === here ? "review-at" : ""}>
-                  {number(i, l.oldNo)}
-                  {number(i, l.newNo)}
-                  <td className={`review-sign ${LOOK[l.kind]}`}>{SIGN[l.kind]}</td>
-                  <td className={`review-code ${LOOK[l.kind]} ${i === here ? "review-line" : ""}`}>{code(i)}</td>
-                </tr>
-                {under && <tr className="review-below"><td colSpan={4}>{under}</td></tr>}
-              </Fragment>
-            );
-          })}
-        </tbody>
-      </table>
+    <div className="review-lines selectable" ref={el} tabIndex={0} role="group" aria-label={name}>
+      {rows.map((part, i) => (
+        <Unseen key={i} rows={part.length} first={i === 0} wanted={part.some((r) => has(r, here) || has(r, writing))}>
+          {() => <table className={split ? "review-split" : ""}><tbody>{part.map(row)}</tbody></table>}
+        </Unseen>
+      ))}
     </div>
   );
 }

@@ -1,33 +1,38 @@
 import { Check } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { ReviewHunk } from "../../api/types";
-import { wordMarks } from "../../model/change";
-import { languageOf } from "../../model/file-tree";
 import type { Comment } from "../../model/review";
-import { linesOf, rangeOf } from "../../model/review";
+import { countOf, rangeOf } from "../../model/review";
 import { Button, KeyOf } from "../../ui/Button";
 import { SafeLine } from "../../ui/SafeText";
-import { useColours } from "../../ui/useColours";
 import type { CommentActs, HunkActs, Writing } from "./acts";
-import { HunkLines } from "./HunkLines";
+import { HunkBody } from "./HunkBody";
 
-const MOST = 400; // lines of a hunk that are shown at first
+export const MOST = 400; // lines of a hunk that are shown at first
+
+/** What of the hunks of a file the person has unfolded, by their names. It outlives hunks that are out of sight. */
+export type Unfolded = { open: Set<string>; all: Set<string> };
 
 type Props = {
-  hunk: ReviewHunk; path: string; here: boolean; line: number; split: boolean; editable: boolean; whole: boolean; busy: boolean; guarded: boolean;
+  hunk: ReviewHunk; path: string; here: boolean; line: number; split: boolean; unfolded: Unfolded; editable: boolean; whole: boolean; busy: boolean; guarded: boolean;
   acts: HunkActs; writing: Writing; comments: readonly Comment[]; notes: CommentActs; onEnter(): void;
 };
 
 /** A hunk with what can be done about it. An accepted one is folded. */
-export function HunkView({ hunk: h, path, here, line, split, editable, whole, busy, guarded, acts, writing, comments, notes, onEnter }: Props) {
-  const [open, setOpen] = useState(false);
-  const [all, setAll] = useState(false);
+export function HunkView({ hunk: h, path, here, line, split, unfolded, editable, whole, busy, guarded, acts, writing, comments, notes, onEnter }: Props) {
+  const [open, setOpen] = useState(unfolded.open.has(h.id));
+  const [all, setAll] = useState(unfolded.all.has(h.id));
+  const unfold = (on: boolean) => {
+    unfolded.open[on ? "add" : "delete"](h.id);
+    setOpen(on);
+  };
+  const showAll = () => {
+    unfolded.all.add(h.id);
+    setAll(true);
+  };
   const el = useRef<HTMLElement>(null);
-  const lines = useMemo(() => linesOf(h), [h]);
-  const shown = all ? lines : lines.slice(0, Math.max(MOST, here ? line + 20 : 0));
-  const rich = lines.length <= 2000;
-  const marks = useMemo(() => wordMarks(rich ? lines : []), [lines, rich]);
-  const tokens = useColours(lines, rich ? languageOf(path) : "");
+  const count = useMemo(() => countOf(h), [h]);
+  const most = all ? count : Math.min(count, Math.max(MOST, here ? line + 20 : 0));
   useEffect(() => {
     if (here) el.current?.scrollIntoView({ block: "nearest" });
   }, [here]);
@@ -42,7 +47,7 @@ export function HunkView({ hunk: h, path, here, line, split, editable, whole, bu
         {h.staged ? (
           <>
             <span className="review-accepted"><Check size={14} aria-hidden /> Accepted</span>
-            {h.lines !== "" && <Button look="small quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "Fold" : "Show"}</Button>}
+            {h.lines !== "" && <Button look="small quiet" aria-expanded={open} onClick={() => unfold(!open)}>{open ? "Fold" : "Show"}</Button>}
             {editable && <Button look="small quiet" disabled={busy} onClick={() => acts.takeBack(h)}>Undo{here && <KeyOf of="review.accept" />}</Button>}
           </>
         ) : editable && !whole && (
@@ -52,11 +57,10 @@ export function HunkView({ hunk: h, path, here, line, split, editable, whole, bu
           </>
         )}
       </div>
-      {!folded && lines.length > 0 && (
-        <HunkLines lines={shown} tokens={tokens} marks={marks} split={split} here={here ? line : -1} name={`Changes of ${range || path}`}
-          writing={writing?.hunk === h.id ? writing.line : -1} comments={comments} notes={notes} onComment={(i) => notes.begin(h.id, i)} />
+      {!folded && count > 0 && (
+        <HunkBody hunk={h} path={path} here={here} line={line} split={split} most={most} writing={writing} comments={comments} notes={notes} />
       )}
-      {!folded && shown.length < lines.length && <p className="review-more"><button type="button" className="link" onClick={() => setAll(true)}>Show all {lines.length.toLocaleString("en")} lines</button></p>}
+      {!folded && most < count && <p className="review-more"><button type="button" className="link" onClick={showAll}>Show all {count.toLocaleString("en")} lines</button></p>}
     </section>
   );
 }

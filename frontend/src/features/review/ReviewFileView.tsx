@@ -1,14 +1,19 @@
 import { ArrowLeft, CheckCheck, ExternalLink, SquarePen } from "lucide-react";
+import { useMemo, useState } from "react";
 import type { ReviewFile } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
 import type { Comment } from "../../model/review";
-import { isGuarded, nameOf, sinceSentence, wholeSentence } from "../../model/review";
+import { countOf, isGuarded, nameOf, sinceSentence, wholeSentence } from "../../model/review";
 import { Button, IconButton, KeyOf } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { SafeLine } from "../../ui/SafeText";
 import type { CommentActs, HunkActs, Writing } from "./acts";
-import { HunkView } from "./HunkView";
+import type { Unfolded } from "./HunkView";
+import { HunkView, MOST } from "./HunkView";
+import { Unseen } from "./Unseen";
 import type { FileState } from "./useReview";
+
+const AT_ONCE = 8; // hunks around the chosen one that are made before it is known which are in sight
 
 type Props = {
   f: ReviewFile; state: FileState | null; hunk: number; line: number; split: boolean; editable: boolean; since: string; busy: boolean;
@@ -23,6 +28,8 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, since, b
   const hunks = d?.hunks ?? [];
   const guarded = isGuarded(f.path);
   const whole = Boolean(d?.whole && d.whole !== "binary");
+  const [unfolded] = useState<Unfolded>(() => ({ open: new Set(), all: new Set() })); // the view is another one for each file
+  const rows = useMemo(() => (d?.hunks ?? []).map((h) => (h.staged ? 0 : Math.min(MOST, countOf(h)))), [d]);
   const words = d ? wholeSentence(d) : "";
   return (
     <div className="review-file">
@@ -46,8 +53,10 @@ export function ReviewFileView({ f, state, hunk, line, split, editable, since, b
         {since && <p className="review-note">{sinceSentence(since)} {(since === "edited" || since === "other") && <button type="button" className="link" onClick={onWorktree}>Show the worktree</button>}</p>}
         {d && hunks.length === 0 && !words && d.whole !== "binary" && <p className="review-note">Nothing of it is changed any more.</p>}
         {hunks.map((h, i) => (
-          <HunkView key={h.id + String(h.staged)} hunk={h} path={f.path} here={i === hunk} line={line} split={split} editable={editable} whole={whole} busy={busy} guarded={guarded}
-            acts={acts} writing={writing} comments={comments} notes={notes} onEnter={() => onHunk(i)} />
+          <Unseen key={h.id + String(h.staged)} bar rows={rows[i] ?? 0} first={Math.abs(i - hunk) < AT_ONCE} wanted={i === hunk || writing?.hunk === h.id}>
+            {() => <HunkView hunk={h} path={f.path} here={i === hunk} line={line} split={split} unfolded={unfolded} editable={editable} whole={whole} busy={busy} guarded={guarded}
+              acts={acts} writing={writing} comments={comments} notes={notes} onEnter={() => onHunk(i)} />}
+          </Unseen>
         ))}
       </div>
     </div>

@@ -7,9 +7,11 @@ import remarkGfm from "remark-gfm";
 import { fileParts } from "../../model/fileplace";
 import { beginning, DRAWN_AT_MOST, DRAWN_AT_ONCE, latest, splitBlocks } from "../../model/blocks";
 import { byteSize } from "../../model/byteSize";
+import { costsTooMuch, depthOf } from "../../model/markdowncost";
 import { prose, visible } from "../../model/text";
 import { viewStore } from "../../model/stores";
 import { follow } from "../../session/links";
+import { SafeText } from "../../ui/SafeText";
 import { hostBehind, webAddress } from "./address";
 import { CodeBlock } from "./CodeBlock";
 import { FileLink } from "./FileLink";
@@ -17,8 +19,14 @@ import { FileLink } from "./FileLink";
 // Agent text is hostile. Raw HTML is never parsed (there is no rehype-raw), and the tree is
 // sanitised as well. Only http(s) links can be followed, and images are not fetched.
 const schema = { ...defaultSchema, tagNames: defaultSchema.tagNames?.filter((t) => t !== "picture" && t !== "source") };
+const MOST_LEVELS = 120;
 const remark = [remarkGfm];
-const rehype: ComponentProps<typeof ReactMarkdown>["rehypePlugins"] = [[rehypeSanitize, schema], () => showHidden, () => (tree: Node) => linkFiles(tree, "")];
+const rehype: ComponentProps<typeof ReactMarkdown>["rehypePlugins"] = [() => refuseDeep, [rehypeSanitize, schema], () => showHidden, () => (tree: Node) => linkFiles(tree, "")];
+
+/** What comes after it calls itself for each level, and would run out of stack. */
+function refuseDeep(tree: Node) {
+  if (depthOf(tree) > MOST_LEVELS) throw new RangeError("nested too deeply");
+}
 
 /** Names what hides or reorders. The tree is walked, not the source, which could write such a character as “&#x202e;”. */
 function showHidden(node: { type: string; value?: string; children?: object[] }) {
@@ -106,12 +114,24 @@ function textOf(node: ReactNode): string {
 }
 
 const Block = memo(function Block({ text }: { text: string }) {
-  return (
-    <ReactMarkdown remarkPlugins={remark} rehypePlugins={rehype} components={components}>
-      {text}
-    </ReactMarkdown>
+  return useMemo(() => drawn(text), [text]) ?? (
+    <>
+      <p className="muted">Its Markdown is nested too much to be drawn, so this is the text as it was written.</p>
+      <div className="output"><pre className="selectable" tabIndex={0} aria-label="Text as it was written"><SafeText text={text} /></pre></div>
+    </>
   );
 });
+
+/** A block as Markdown; null where that takes too long, or more levels than there is stack for. */
+function drawn(text: string): ReactNode {
+  if (costsTooMuch(text)) return null;
+  try {
+    return ReactMarkdown({ remarkPlugins: remark, rehypePlugins: rehype, components, children: text });
+  } catch (err) {
+    if (err instanceof RangeError) return null;
+    throw err;
+  }
+}
 
 /**
  * Agent text as Markdown. A long one is drawn in part: its end while it is written, else its

@@ -1,7 +1,9 @@
-import { ImageOff, X } from "lucide-react";
+import { Image, ImageOff, X } from "lucide-react";
+import type { ReactNode } from "react";
 import { useEffect, useState } from "react";
 import type { Attachment, ChannelID } from "../../api/types";
 import { byteSize } from "../../model/byteSize";
+import { tooLarge } from "../../model/pictures";
 import { IconButton } from "../../ui/Button";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
@@ -19,7 +21,7 @@ export function Pictures({ channelId, pictures, onRemove }: Props) {
       {pictures.map((a) => (
         <li key={a.id}>
           <button type="button" className="pictures-open" aria-label={`Show ${a.name}`} title={`${a.name}, ${a.width} × ${a.height}, ${byteSize(a.bytes)}`} onClick={() => setLarge(a)}>
-            <Picture channelId={channelId} picture={a} />
+            {tooLarge(a) ? <Named icon={<Image size={16} aria-hidden />} name={a.name} /> : <Picture channelId={channelId} picture={a} />}
           </button>
           {onRemove && <IconButton small name={`Remove ${a.name}`} onClick={() => onRemove(a.id)}><X size={12} /></IconButton>}
         </li>
@@ -54,15 +56,18 @@ export function Picture({ channelId, picture }: { channelId: ChannelID; picture:
       if (made) URL.revokeObjectURL(made);
     };
   }, [channelId, picture.id, picture.type]);
-  if (failed) {
-    return (
-      <span className="pictures-none">
-        <ImageOff size={16} aria-hidden />
-        <span className="ellipsis"><SafeText text={picture.name} /></span>
-        <span className="sr-only">{failed}</span>
-      </span>
-    );
-  }
+  if (failed) return <Named icon={<ImageOff size={16} aria-hidden />} name={picture.name} why={failed} />;
   if (!url) return <span className="pictures-none" aria-hidden />;
   return <img src={url} alt={picture.name} draggable={false} onError={() => setFailed("It cannot be shown.")} />;
+}
+
+/** What stands in the place of a picture that is not drawn. */
+function Named({ icon, name, why }: { icon: ReactNode; name: string; why?: string }) {
+  return (
+    <span className="pictures-none">
+      {icon}
+      <span className="ellipsis"><SafeText text={name} /></span>
+      {why && <span className="sr-only">{why}</span>}
+    </span>
+  );
 }

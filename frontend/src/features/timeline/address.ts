@@ -15,7 +15,8 @@ export function webAddress(href = ""): string {
 
 // An address with its scheme or “www.” anywhere in a text, or a text that is nothing but an address.
 const IN_TEXT = /https?:\/\/\S+|\bwww\.\S+/i;
-const ALONE = /^(?:[^\s/?#@:]+\.)+\p{L}{2,}(?:[/?#:]\S*)?$/u;
+// No part of it repeats within another: an agent could write what takes such a pattern for ever.
+const ALONE = /^[^\s/?#@:]+\.\p{L}{2,}(?:[/?#:]\S*)?$/u;
 
 const bare = (host: string) => host.replace(/^www\./, "");
 
