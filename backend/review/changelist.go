@@ -132,6 +132,15 @@ func parseCounts(numstat, hunks string) (list []count) {
 	return list
 }
 
+// largeOnes are files whose lines nobody counts.
+func largeOnes(names string) (list []count) {
+	records, _ := fields(names)
+	for _, name := range records {
+		list = append(list, count{name, -1, -1, 1})
+	}
+	return list
+}
+
 // number is -1 for what is none.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
@@ -139,6 +148,15 @@ func number(s string) int {
 		return -1
 	}
 	return min(n, 1<<30)
+}
+
+// bytesIn is the size of a file; -1 for what is none.
+func bytesIn(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
 }
 
 // count adds what a side has.

@@ -432,6 +432,46 @@ func TestHugeFiles(t *testing.T) {
 	}
 }
 
+// TestLargeFilesAreNotRead: git compares files of a gigabyte by their size alone.
+func TestLargeFilesAreNotRead(t *testing.T) {
+	r := newRepo(t)
+	r.write("-known.img", "small\x00")
+	r.write("sub/long.txt", "x\n")
+	r.git("add", ".")
+	r.git("commit", "--quiet", "-m", "images")
+	r.write("new one.img", "")
+	names := []string{"-known.img", "new one.img", "sub/long.txt"}
+	for _, name := range names {
+		r.ok(os.Truncate(filepath.Join(r.dir, name), 4<<30)) // it has no blocks
+	}
+	r.write("a.txt", "changed\n")
+	began := time.Now()
+	st := r.status()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("a look took %v", took)
+	}
+	if strings.Join(paths(st), "|") != "M -known.img|M a.txt|A new one.img|M sub/long.txt" {
+		t.Fatalf("%+v", st.Files)
+	}
+	for i, f := range st.Files {
+		if large := i != 1; large != (f.Added == -1) || f.Unstaged < 1 || f.Staged != 0 {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, name := range names {
+		if d := r.file(name); d.Whole != core.WholeLarge || d.Bytes != 4<<30 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if got := r.git("diff", "--cached", "--name-only"); got != "" {
+		t.Errorf("looking staged %q", got)
+	}
+	st, err := r.s.Status(t.Context(), "c", core.ReviewScope{Kind: core.ReviewTrees, From: r.git("rev-parse", "HEAD")})
+	if err != nil || len(st.Files) != 4 {
+		t.Errorf("%+v, %v", st.Files, err)
+	}
+}
+
 // TestBranchOfAWorktree: a branch is compared with where it left the main worktree's.
 func TestBranchOfAWorktree(t *testing.T) {
 	r := newRepo(t)

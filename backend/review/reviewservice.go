@@ -156,6 +156,7 @@ func (s *Service) counted(ctx context.Context, ch core.Channel, scope core.Revie
 	}
 	c.count(parseCounts(textOf(list, "staged"), textOf(list, "staged-hunks")), true)
 	c.count(parseCounts(textOf(list, "unstaged"), textOf(list, "unstaged-hunks")), false)
+	c.count(largeOnes(textOf(list, "large")), false)
 	return nil
 }
 
@@ -233,7 +234,7 @@ func (s *Service) look(ctx context.Context, ch core.Channel, scope core.ReviewSc
 	d := &l.diff
 	d.Filter, d.Mark, d.Whole = said(list, "filter"), said(list, "mark"), said(list, "kind")
 	l.head = said(list, "head")
-	d.Bytes, d.Before = int64(number(said(list, "now"))), int64(number(said(list, "was")))
+	d.Bytes, d.Before = bytesIn(said(list, "now")), bytesIn(said(list, "was"))
 	if l.staged, err = parsePatch(textOf(list, "staged"), "staged\x00"+path); err == nil {
 		l.unstaged, err = parsePatch(textOf(list, "unstaged"), path)
 	}

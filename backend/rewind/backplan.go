@@ -66,7 +66,11 @@ func (s *Service) plan(ctx context.Context, id core.RunID) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, leave, err := s.enter(ctx, p.ch.ID)
+	at, leave, err := s.enterNow(ctx, p.ch.ID)
+	if errors.Is(err, errStill) {
+		p.view.NoFiles = errStill.Cause + " " + errStill.Remedy
+		return p, nil
+	}
 	if err != nil {
 		return nil, err
 	}

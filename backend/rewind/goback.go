@@ -41,7 +41,7 @@ func (s *Service) Back(ctx context.Context, id core.RunID, req core.BackRequest)
 	if p, err = s.facts(ctx, id); err != nil { // a run may have ended just now
 		return out, err
 	}
-	at, leave, err := s.enter(ctx, p.ch.ID)
+	at, leave, err := s.enterNow(ctx, p.ch.ID)
 	if err != nil {
 		return out, err
 	}
@@ -222,7 +222,7 @@ func (s *Service) Undo(ctx context.Context, id string) (out core.WentBack, err e
 	if err := s.latest(ctx, kept); err != nil {
 		return out, err
 	}
-	at, leave, err := s.enter(ctx, kept.ChannelID)
+	at, leave, err := s.enterNow(ctx, kept.ChannelID)
 	if err != nil {
 		return out, err
 	}

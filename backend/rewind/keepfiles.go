@@ -62,7 +62,7 @@ func (s *Service) keep(ctx context.Context, run core.Run, ch core.Channel, c cor
 	p := s.place(ch.ID)
 	wait := s.o.Wait
 	s.mu.Lock()
-	if p.late {
+	if p.late > 0 {
 		wait = min(wait, lateWait)
 	}
 	if p.why != "" && s.o.Now().Sub(p.since) < askAgain {
@@ -76,8 +76,10 @@ func (s *Service) keep(ctx context.Context, run core.Run, ch core.Channel, c cor
 		defer cancel()
 		done <- s.keepNow(life, run, ch, c, &state)
 		s.mu.Lock()
-		p.late = false
-		s.mu.Unlock()
+		defer s.mu.Unlock()
+		if state.Load() == late {
+			p.late--
+		}
 	}) {
 		return "Loop is closing, so the files were not kept."
 	}
@@ -89,13 +91,33 @@ func (s *Service) keep(ctx context.Context, run core.Run, ch core.Channel, c cor
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	if !state.CompareAndSwap(waited, late) {
+	s.mu.Lock()
+	isLate := state.CompareAndSwap(waited, late)
+	if isLate {
+		p.late++
+	}
+	s.mu.Unlock()
+	if !isLate {
 		return <-done // it is being written down
 	}
-	s.mu.Lock()
-	p.late = true
-	s.mu.Unlock()
 	return tooLate
+}
+
+// errStill is what a look at the files gets while a checkpoint that came late is under way: the
+// first one of a large folder takes minutes, for which nobody waits.
+var errStill = core.Fail(core.CodeConflict, core.ErrConflict, "The files of this folder are still being kept for the first time, which takes some minutes.",
+	"Look again in a while.")
+
+// enterNow is enter for what a person waits for.
+func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, leave func(), err error) {
+	at := s.place(ch)
+	s.mu.Lock()
+	still := at.late > 0
+	s.mu.Unlock()
+	if still {
+		return nil, nil, errStill
+	}
+	return s.enter(ctx, ch)
 }
 
 const tooLate = "Keeping the files took too long, so the agent began without a checkpoint. The next one will be quicker."

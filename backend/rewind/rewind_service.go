@@ -88,9 +88,9 @@ type place struct {
 	tree *checkpoints.Tree // with hash; nil is not known
 	used time.Time
 
-	// late says that a checkpoint took too long, and is not over yet. why and since are of a
+	// late is how many checkpoints took too long, and are not over yet. why and since are of a
 	// folder of which there can be none; told is what was said of that.
-	late  bool
+	late  int
 	why   string
 	since time.Time
 	told  string

@@ -349,11 +349,25 @@ func TestACheckpointThatTakesTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { <-hold; leave() }()
-	if why := r.Before(t.Context(), core.Run{ID: "slow", ChannelID: "c"}, r.channel(), fresh); why != tooLate {
-		t.Errorf("%q", why)
+	run, ch := r.begin("slow", fresh, nil)
+	if why := r.Before(t.Context(), run, ch, fresh); why != "" {
+		t.Errorf("%q is said again", why)
+	}
+	// Who looks meanwhile is told so, and waits for nothing.
+	if p := r.preview("slow"); !strings.HasPrefix(p.NoFiles, errStill.Cause) {
+		t.Errorf("%q", p.NoFiles)
+	}
+	if _, err := r.Back(t.Context(), "slow", core.BackRequest{What: core.RewindFiles}); !errors.Is(err, errStill) {
+		t.Error(err)
+	}
+	if _, err := r.RunChanges(t.Context(), "c", "slow"); !errors.Is(err, errStill) {
+		t.Error(err)
 	}
 	close(hold)
 	r.wg.Wait()
+	if p := r.preview("slow"); p.NoFiles != tooLate {
+		t.Errorf("%q", p.NoFiles)
+	}
 	c, err := r.db.Checkpoint(context.Background(), "slow.before")
 	if err != nil || c.Note == "" {
 		t.Errorf("%+v %v", c, err)

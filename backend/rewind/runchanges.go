@@ -108,7 +108,7 @@ func (s *Service) lookAt(ctx context.Context, id core.ChannelID, of core.RunID) 
 	if err != nil {
 		return nil, fmt.Errorf("read channel: %w", err)
 	}
-	p, leave, err := s.enter(ctx, id)
+	p, leave, err := s.enterNow(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ case "$keys" in
 esac
 out filter 200 printf %s "$filter"
 now=-1
-if [ -L "./$p" ]; then now=0; elif [ -f "./$p" ]; then now=$(wc -c <"./$p"); fi
+if [ -L "./$p" ]; then now=0; elif [ -f "./$p" ]; then now=$(stat -c %s "./$p"); fi
 was=$(size "HEAD:$p")
 out now 100 printf %s "$now"
 out was 100 printf %s "$was"
