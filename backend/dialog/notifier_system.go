@@ -249,7 +249,9 @@ const mostOfToast = 640
 // inToast takes from words what acts in the two places where go-toast writes them as they
 // are. One is XML, in CDATA. The other is a PowerShell script, between @" and "@, which runs
 // where Windows takes no toast from the program itself.
-var inToast = strings.NewReplacer("]]>", "]] >", "$", "\uff04", "`", "'", `"`, "'", "“", "'", "”", "'", "„", "'", "\n", " · ", "\r", " ")
+var inToast = strings.NewReplacer(
+	"]]>", "]] >", "$", "\uff04", "`", "'", `"`, "'", "“", "'", "”", "'", "„", "'", "\n", " · ", "\r", " ",
+)
 
 // toastFace is a notice as Windows can be given it.
 func toastFace(title, text string) (string, string) {
