@@ -27,7 +27,7 @@ import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
 
-const DeskPage = later("The desk", () => import("../features/desk/DeskPage").then((m) => m.DeskPage));
+const DeskPage = later("The desk", () => import("../features/desk/DeskPage"), (m) => m.DeskPage);
 
 const NARROW = { rail: "narrow-rail", none: "narrow-none" };
 

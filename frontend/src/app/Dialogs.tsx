@@ -15,23 +15,23 @@ import { closeDialog } from "../session/actions";
 type Props = { onClose(): void };
 
 /** What stands in the place of a dialog is a dialog too, so that typed keys do not reach the page behind. */
-const dialogLater = (name: string, fetch: () => Promise<ComponentType<Props>>) =>
-  later(name, fetch, { frame: (body, { onClose }, failed) => <Modal title={failed ? "Not loaded" : "Loading"} onClose={onClose}>{body}</Modal> });
+const dialogLater = <M,>(name: string, fetch: () => Promise<M>, pick: (m: M) => ComponentType<Props>) =>
+  later(name, fetch, pick, { frame: (body, { onClose }, failed) => <Modal title={failed ? "Not loaded" : "Loading"} onClose={onClose}>{body}</Modal> });
 
-const SettingsDialog = dialogLater("The settings", () => import("../features/settings/SettingsDialog").then((m) => m.SettingsDialog));
-const FindDialog = dialogLater("The search", () => import("../features/find/FindDialog").then((m) => m.FindDialog));
-const FolderDialog = dialogLater("The choice of a folder", () => import("../features/folder/FolderDialog").then((m) => m.FolderDialog));
-const DoctorDialog = dialogLater("The list of checks", () => import("../features/doctor/DoctorDialog").then((m) => m.DoctorDialog));
-const ShownFile = dialogLater("The file", () => import("../features/terminals/FileView").then((m) => m.ShownFile));
-const ImageDialog = dialogLater("The dialog of the image", () => import("../features/image/ImageDialog").then((m) => m.ImageDialog));
-const ToolchainDialog = dialogLater("The dialog of the project’s image", () => import("../features/image/ToolchainDialog").then((m) => m.ToolchainDialog));
-const BuildOutputDialog = dialogLater("The output of the build", () => import("../features/image/BuildOutputDialog").then((m) => m.BuildOutputDialog));
-const SessionsDialog = dialogLater("The list of conversations", () => import("../features/sessions/SessionsDialog").then((m) => m.SessionsDialog));
-const RecordingsDialog = dialogLater("The list of recordings", () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog));
-const ClaudeSetupDialog = dialogLater("The dialog of your set-up", () => import("../features/settings/ClaudeSetupDialog").then((m) => m.ClaudeSetupDialog));
-const KeysDialog = dialogLater("The list of keys", () => import("../features/settings/KeysDialog").then((m) => m.KeysDialog));
-const ThemesDialog = dialogLater("The list of themes", () => import("../features/settings/ThemesDialog").then((m) => m.ThemesDialog));
-const ShortcutsDialog = dialogLater("The list of shortcuts", () => import("../features/palette/ShortcutsDialog").then((m) => m.ShortcutsDialog));
+const SettingsDialog = dialogLater("The settings", () => import("../features/settings/SettingsDialog"), (m) => m.SettingsDialog);
+const FindDialog = dialogLater("The search", () => import("../features/find/FindDialog"), (m) => m.FindDialog);
+const FolderDialog = dialogLater("The choice of a folder", () => import("../features/folder/FolderDialog"), (m) => m.FolderDialog);
+const DoctorDialog = dialogLater("The list of checks", () => import("../features/doctor/DoctorDialog"), (m) => m.DoctorDialog);
+const ShownFile = dialogLater("The file", () => import("../features/terminals/FileView"), (m) => m.ShownFile);
+const ImageDialog = dialogLater("The dialog of the image", () => import("../features/image/ImageDialog"), (m) => m.ImageDialog);
+const ToolchainDialog = dialogLater("The dialog of the project’s image", () => import("../features/image/ToolchainDialog"), (m) => m.ToolchainDialog);
+const BuildOutputDialog = dialogLater("The output of the build", () => import("../features/image/BuildOutputDialog"), (m) => m.BuildOutputDialog);
+const SessionsDialog = dialogLater("The list of conversations", () => import("../features/sessions/SessionsDialog"), (m) => m.SessionsDialog);
+const RecordingsDialog = dialogLater("The list of recordings", () => import("../features/terminals/RecordingsDialog"), (m) => m.RecordingsDialog);
+const ClaudeSetupDialog = dialogLater("The dialog of your set-up", () => import("../features/settings/ClaudeSetupDialog"), (m) => m.ClaudeSetupDialog);
+const KeysDialog = dialogLater("The list of keys", () => import("../features/settings/KeysDialog"), (m) => m.KeysDialog);
+const ThemesDialog = dialogLater("The list of themes", () => import("../features/settings/ThemesDialog"), (m) => m.ThemesDialog);
+const ShortcutsDialog = dialogLater("The list of shortcuts", () => import("../features/palette/ShortcutsDialog"), (m) => m.ShortcutsDialog);
 
 export function Dialogs() {
   // What is not there yet is loaded in a quiet moment after the first paint, so that it opens at once.

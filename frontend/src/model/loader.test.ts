@@ -1,15 +1,17 @@
 import { expect, it } from "vitest";
-import { AGAIN_MS, loader } from "./loader";
+import { AGAIN_MS, loader, moduleOf } from "./loader";
 
 function world(...answers: (string | Error)[]) {
   const pauses: number[] = [];
   let fetched = 0;
-  const l = loader(async () => {
+  const told: string[] = [];
+  const l = loader(async (failed, tries) => {
+    told.push(`${tries} ${failed instanceof Error ? failed.message : ""}`.trim());
     const a = answers[fetched++];
     if (a instanceof Error || a === undefined) throw a ?? new Error("asked too often");
     return a;
   }, async (ms) => void pauses.push(ms));
-  return { l, pauses, fetched: () => fetched };
+  return { l, pauses, told, fetched: () => fetched };
 }
 
 it("loads once, whoever asks and how often", async () => {
@@ -33,4 +35,15 @@ it("tells of a failure to all who asked, and tries anew for the next", async () 
   expect([w.l.got(), w.fetched()]).toEqual([null, 2]);
   expect(await w.l.load()).toBe("part");
   expect(w.l.got()).toBe("part");
+  expect(w.told).toEqual(["0", "1 offline", "2 still offline"]);
+});
+
+it("knows which module of the page an error names", () => {
+  const page = "http://127.0.0.1:7000";
+  const file = "http://127.0.0.1:7000/assets/ReviewPanel-B0.js";
+  expect(moduleOf(new TypeError(`Failed to fetch dynamically imported module: ${file}`), page)).toBe(file);
+  expect(moduleOf(new TypeError(`Failed to fetch dynamically imported module: ${file}?again=2`), page)).toBe(file);
+  expect(moduleOf(new TypeError("Failed to fetch dynamically imported module: wails://wails/assets/a.js"), "wails://wails")).toBe("wails://wails/assets/a.js");
+  for (const other of ["Importing a module script failed.", "at http://127.0.0.2:7000/a.js", "at https://127.0.0.1:7000/a.js", "a.js"]) expect(moduleOf(new Error(other), page)).toBe("");
+  expect(moduleOf(null, page)).toBe("");
 });

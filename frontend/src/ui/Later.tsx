@@ -1,7 +1,7 @@
 // Parts of the page that are loaded when they are first needed, and in a quiet moment before.
 import type { ComponentType, ReactNode } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { loader } from "../model/loader";
+import { loader, moduleOf } from "../model/loader";
 import { Button } from "./Button";
 import { FailureCard } from "./FailureCard";
 import { enterRegion } from "./layer";
@@ -22,8 +22,16 @@ type More<P> = {
 };
 
 /** A component that takes the place of one that is loaded. name, with its article, stands in sentences. */
-export function later<P extends object>(name: string, fetch: () => Promise<ComponentType<P>>, { frame, ahead = true }: More<P> = {}): ComponentType<P> & { load(): Promise<unknown> } {
-  const part = loader(fetch, (ms) => new Promise((r) => setTimeout(r, ms)));
+export function later<P extends object, M>(
+  name: string, fetch: () => Promise<M>, pick: (m: M) => ComponentType<P>, { frame, ahead = true }: More<P> = {},
+): ComponentType<P> & { load(): Promise<unknown> } {
+  const part = loader(async (failed, n) => {
+    const address = moduleOf(failed, `${location.protocol}//${location.host}`);
+    const m = address ? ((await import(/* @vite-ignore */ `${address}?again=${n}`)) as M) : await fetch();
+    const found = pick(m) as ComponentType<P> | undefined;
+    if (!found) throw new Error("The file has another content.");
+    return found;
+  }, (ms) => new Promise((r) => setTimeout(r, ms)));
   if (ahead) all.push(part.load);
 
   function Later(props: P) {

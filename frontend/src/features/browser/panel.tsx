@@ -9,7 +9,7 @@ import { keys, MOD, pressed } from "../../ui/keys";
 import { paneOf } from "./pane";
 import { later } from "../../ui/Later";
 
-const BrowserPanel = later("The browser", () => import("./BrowserPanel").then((m) => m.BrowserPanel));
+const BrowserPanel = later("The browser", () => import("./BrowserPanel"), (m) => m.BrowserPanel);
 
 /** The panel of a channel's browser. */
 export const browserPanel: PanelKind<null> = {

@@ -7,7 +7,7 @@ import { CONTAINERS_PANEL } from "../../model/containers";
 import { openContainers } from "../../session/actions";
 import { later } from "../../ui/Later";
 
-export const ContainersPanel = later("The list of containers", () => import("./ContainersPanel").then((m) => m.ContainersPanel));
+export const ContainersPanel = later("The list of containers", () => import("./ContainersPanel"), (m) => m.ContainersPanel);
 
 /** The panel of all containers of this Loop. */
 export const containersPanel: PanelKind<null> = {

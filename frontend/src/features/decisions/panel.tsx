@@ -6,7 +6,7 @@ import { visit } from "../../dock/visit";
 import { DECISIONS_PANEL } from "../../model/gate-log";
 import { later } from "../../ui/Later";
 
-const DecisionsPanel = later("The log of decisions", () => import("./DecisionsPanel").then((m) => m.DecisionsPanel));
+const DecisionsPanel = later("The log of decisions", () => import("./DecisionsPanel"), (m) => m.DecisionsPanel);
 
 /** The panel of what the gate has decided in a channel. */
 export const decisionsPanel: PanelKind<null> = {

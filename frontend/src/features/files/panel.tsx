@@ -7,7 +7,7 @@ import type { FilesKept } from "../../model/file-tree";
 import { FILES_PANEL, readKept } from "../../model/file-tree";
 import { later } from "../../ui/Later";
 
-const FilesPanel = later("The panel of files", () => import("./FilesPanel").then((m) => m.FilesPanel));
+const FilesPanel = later("The panel of files", () => import("./FilesPanel"), (m) => m.FilesPanel);
 
 /** The panel of a channel's files, as its container has them. */
 export const filesPanel: PanelKind<FilesKept | null> = {

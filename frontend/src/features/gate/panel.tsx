@@ -8,7 +8,7 @@ import { frameStore, stopStore } from "../../model/stores";
 import { openWaiting } from "../../session/gate";
 import { later } from "../../ui/Later";
 
-const WaitingPanel = later("The list of what waits", () => import("./WaitingPanel").then((m) => m.WaitingPanel));
+const WaitingPanel = later("The list of what waits", () => import("./WaitingPanel"), (m) => m.WaitingPanel);
 
 /** The panel of what waits for the person, of all channels. */
 export const waitingPanel: PanelKind<null> = {

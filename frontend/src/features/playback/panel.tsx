@@ -7,7 +7,7 @@ import { timelineOf, timelinesStore } from "../../model/stores";
 import { playBack } from "../../session/playback";
 import { later } from "../../ui/Later";
 
-const PlaybackPanel = later("The playback", () => import("./PlaybackPanel").then((m) => m.PlaybackPanel));
+const PlaybackPanel = later("The playback", () => import("./PlaybackPanel"), (m) => m.PlaybackPanel);
 
 /** The panel that plays a run back: its turns, decisions, pages and terminal on one clock. */
 export const playbackPanel: PanelKind<null> = {

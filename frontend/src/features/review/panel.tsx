@@ -8,7 +8,7 @@ import { readKept, REVIEW_PANEL, reviewCountStore } from "../../model/review";
 import { viewStore } from "../../model/stores";
 import { later } from "../../ui/Later";
 
-const ReviewPanel = later("The review", () => import("./ReviewPanel").then((m) => m.ReviewPanel));
+const ReviewPanel = later("The review", () => import("./ReviewPanel"), (m) => m.ReviewPanel);
 
 /** The panel of what changed in a channel's folder. */
 export const reviewPanel: PanelKind<ReviewKept | null> = {

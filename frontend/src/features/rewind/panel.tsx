@@ -8,7 +8,7 @@ import { goBackTo } from "../../session/rewind";
 import { keys, MOD } from "../../ui/keys";
 import { later } from "../../ui/Later";
 
-const RewindPanel = later("Going back", () => import("./RewindPanel").then((m) => m.RewindPanel));
+const RewindPanel = later("Going back", () => import("./RewindPanel"), (m) => m.RewindPanel);
 
 /** The panel that says what going back to before a prompt would do, and does it. */
 export const rewindPanel: PanelKind<null> = {

@@ -6,7 +6,7 @@ import { visit } from "../../dock/visit";
 import { RULES_PANEL } from "../../model/gate-rules";
 import { later } from "../../ui/Later";
 
-const RulesPanel = later("The rules", () => import("./RulesPanel").then((m) => m.RulesPanel));
+const RulesPanel = later("The rules", () => import("./RulesPanel"), (m) => m.RulesPanel);
 
 /** The panel of the rules that count in a channel. */
 export const rulesPanel: PanelKind<null> = {

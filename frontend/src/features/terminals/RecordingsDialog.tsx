@@ -16,7 +16,7 @@ import { session } from "../../session/session";
 import { exact, when } from "../../model/clock";
 import "./recordings.css";
 
-const Player = later("The player", () => import("./RecordingPlayer").then((m) => m.RecordingPlayer), { ahead: false });
+const Player = later("The player", () => import("./RecordingPlayer"), (m) => m.RecordingPlayer, { ahead: false });
 
 /** The recordings of all channels, newest first. */
 export function RecordingsDialog({ onClose }: { onClose(): void }) {

@@ -23,7 +23,7 @@ import { terminalSettings, zoomStore, zoomText } from "./look";
 import { forget, handles, told } from "./panes";
 
 // xterm.js is half as large as the rest of the page, so it is loaded with the first terminal.
-const TerminalView = later("The terminal", () => import("./TerminalView").then((m) => m.TerminalView), { ahead: false });
+const TerminalView = later("The terminal", () => import("./TerminalView"), (m) => m.TerminalView, { ahead: false });
 
 type Props = { channelId: ChannelID; panel: Panel<TerminalData> };
 

@@ -6,7 +6,7 @@ import { dockUi } from "../../model/dock/store";
 import { TimelineTools } from "./TimelineTools";
 import { later } from "../../ui/Later";
 
-export const TimelinePanel = later("The timeline", () => import("./TimelinePanel").then((m) => m.TimelinePanel));
+export const TimelinePanel = later("The timeline", () => import("./TimelinePanel"), (m) => m.TimelinePanel);
 
 const FACE = { ...quietFace, title: "Timeline" };
 

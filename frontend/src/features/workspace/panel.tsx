@@ -7,7 +7,7 @@ import type { WorkspaceKept } from "../../model/workspace";
 import { WORKSPACE_PANEL } from "../../model/workspace";
 import { later } from "../../ui/Later";
 
-const WorkspacePanel = later("The workspace", () => import("./WorkspacePanel").then((m) => m.WorkspacePanel));
+const WorkspacePanel = later("The workspace", () => import("./WorkspacePanel"), (m) => m.WorkspacePanel);
 
 /** The panel of an agent's copy beside its original. */
 export const workspacePanel: PanelKind<WorkspaceKept | null> = {
