@@ -381,7 +381,7 @@ func (d *Daemon) assembleBound() {
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
 		Settings: settings.ForDoctor{Service: d.settings, File: d.config}, ReadCA: imagebuild.ReadCAFile,
-		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
+		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv, Notices: d.opts.Notices,
 	})}
 	memory, err := pagememory.Open(d.home)
 	if err != nil {

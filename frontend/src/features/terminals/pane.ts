@@ -104,7 +104,7 @@ export class TerminalPane {
     term.onTitleChange((title) => tell({ type: "title", text: cleanTitle(title) }));
     term.onBell(() => tell({ type: "bell", attended: ev.attended(), sound: this.o.settings.bellSound }));
     term.onData((d) => this.onData(d));
-    term.onBinary((d) => this.send(Uint8Array.from(d, (c) => c.charCodeAt(0)), false));
+    term.onBinary((d) => this.send(Uint8Array.from(d, (c) => c.charCodeAt(0)), "report"));
     term.onSelectionChange(() => term.hasSelection() && ev.onSelection(term.getSelection()));
     this.client = new TerminalClient({
       dial: (e) => dialTerminal(o.at, e),
@@ -120,7 +120,7 @@ export class TerminalPane {
         drawn: () => this.drawn(),
       },
       onChange: (s) => this.onClient(s),
-      onNotice: (text) => tell({ type: "notice", text }),
+      onNotice: (text, typed) => tell(typed ? { type: "unsent", text } : { type: "notice", text }),
     });
     const watch = new ResizeObserver(() => this.onBox());
     watch.observe(o.host);
@@ -246,20 +246,20 @@ export class TerminalPane {
 
   /** Sends bytes from another pane to the program, without telling the page. */
   inject(data: string | Uint8Array) {
-    this.send(typeof data === "string" ? this.encoder.encode(data) : data, false);
+    this.send(typeof data === "string" ? this.encoder.encode(data) : data, "injected");
   }
 
   private onData(data: string) {
     // xterm.js also reports the focus when a program turns such reports on, without a change of the focus.
     if (isFocusReport(data) && !this.focusEvent) return;
     this.drawing.keyed();
-    this.send(this.encoder.encode(data), !isReport(data), data);
+    this.send(this.encoder.encode(data), isReport(data) ? "report" : "typed", data);
   }
 
-  private send(bytes: Uint8Array, tell: boolean, text?: string) {
-    if (this.client.input(bytes)) {
-      if (tell) this.o.events.onSent(text ?? bytes);
-    } else if (tell && this.client.state.state !== "ended") this.tell({ type: "notice", text: "Not sent: the terminal is not connected." });
+  private send(bytes: Uint8Array, how: "typed" | "injected" | "report", text?: string) {
+    if (!this.client.input(bytes)) {
+      if (how !== "report") this.tell({ type: "unsent" }); // nobody misses a move of the mouse
+    } else if (how === "typed") this.o.events.onSent(text ?? bytes);
   }
 
   private fresh(cols: number, rows: number) {
