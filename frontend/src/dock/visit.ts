@@ -11,15 +11,19 @@ const FRAMES = 30; // half a second for a panel that is not drawn yet
 export function visit(panel: PanelID, ...parts: string[]) {
   dockUi.setState({ keyboard: "" });
   const from = document.activeElement;
+  let waited = false;
   const look = (left: number) => {
     const el = document.getElementById(`panel-${panel}`);
     const now = document.activeElement;
-    if (el?.contains(now) || (now !== from && now !== document.body)) return;
+    if (el?.contains(now)) return waited ? note(now?.closest("[data-region]"), from) : undefined; // the keyboard was nowhere in between
+    if (now !== from && now !== document.body) return;
     const coming = el?.querySelector<HTMLElement>("[data-coming]")?.dataset.coming; // the panel's code is not there yet
     const taken = el && [...parts, "[data-coming=failed]"].some((part) => {
       el.querySelector<HTMLElement>(part)?.focus();
       return el.contains(document.activeElement);
     });
+    waited ||= Boolean(coming);
+    if (taken && waited) note(document.activeElement?.closest("[data-region]"), from);
     if (!taken && left > 0) requestAnimationFrame(() => look(coming ? left : left - 1)); // it is not drawn, or behind another tab
   };
   look(FRAMES);
@@ -29,7 +33,11 @@ const cameFrom = new WeakMap<Element, HTMLElement>();
 
 /** For onFocus of a region: notes where the keyboard came from. Who comes back from where they went from here is no new visitor. */
 export function arrive({ target, currentTarget: here, relatedTarget: from }: FocusEvent<HTMLElement>) {
-  if (!(from instanceof HTMLElement) || !here.contains(target) || here.contains(from) || from.closest("[data-layer]")) return;
+  if (here.contains(target)) note(here, from);
+}
+
+function note(here: Element | null | undefined, from: EventTarget | null) {
+  if (!here || !(from instanceof HTMLElement) || from === document.body || here.contains(from) || from.closest("[data-layer]")) return;
   const before = cameFrom.get(from.closest("[data-region]") ?? from);
   if (!before || !here.contains(before)) cameFrom.set(here, from);
 }
