@@ -105,8 +105,8 @@ func (s *Service) keep(ctx context.Context, run core.Run, ch core.Channel, c cor
 
 // errStill is what a look at the files gets while a checkpoint that came late is under way: the
 // first one of a large folder takes minutes, for which nobody waits.
-var errStill = core.Fail(core.CodeConflict, core.ErrConflict, "The files of this folder are still being kept for the first time, which takes some minutes.",
-	"Look again in a while.")
+var errStill = core.Fail(core.CodeConflict, core.ErrConflict,
+	"The files of this folder are still being kept for the first time, which takes some minutes.", "Look again in a while.")
 
 // enterNow is enter for what a person waits for.
 func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, leave func(), err error) {
