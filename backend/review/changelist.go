@@ -17,12 +17,18 @@ const (
 // changes are the files that git named, before they are counted.
 type changes struct {
 	files []core.ReviewFile
+	sides []side // of each file
 	at    map[string]int
 	more  bool
 	odd   int
 }
 
-func (c *changes) add(f core.ReviewFile) {
+// side says where a file is changed.
+type side struct {
+	staged, unstaged bool
+}
+
+func (c *changes) add(f core.ReviewFile, at side) {
 	switch {
 	case !utf8.ValidString(f.Path) || checkPath(f.Path) != nil:
 		c.odd++
@@ -39,7 +45,16 @@ func (c *changes) add(f core.ReviewFile) {
 	}
 	f.Alarm = core.AlarmOf(f.Path)
 	c.at[f.Path] = len(c.files)
-	c.files = append(c.files, f)
+	c.files, c.sides = append(c.files, f), append(c.sides, at)
+}
+
+// uncounted leaves the lines out: each file has one change on each side that has any.
+func (c *changes) uncounted() {
+	one := map[bool]int{true: 1}
+	for i := range c.files {
+		f := &c.files[i]
+		f.Added, f.Removed, f.Staged, f.Unstaged = -1, -1, one[c.sides[i].staged], one[c.sides[i].unstaged]
+	}
 }
 
 // untracked are the names that a copy of the index is to have.
@@ -59,7 +74,7 @@ func parseStatus(text string) (c changes) {
 		kind, rest, _ := strings.Cut(records[i], " ")
 		switch kind {
 		case "?":
-			c.add(core.ReviewFile{Path: rest, Kind: "A", Untracked: true})
+			c.add(core.ReviewFile{Path: rest, Kind: "A", Untracked: true}, side{unstaged: true})
 		case "1", "2", "u":
 			columns := map[string]int{"1": 8, "2": 9, "u": 10}[kind]
 			parts := strings.SplitN(rest, " ", columns)
@@ -67,7 +82,8 @@ func parseStatus(text string) (c changes) {
 				i++ // the name before
 			}
 			if len(parts) == columns && len(parts[0]) == 2 {
-				c.add(core.ReviewFile{Path: parts[columns-1], Kind: letter(kind, parts[0])})
+				c.add(core.ReviewFile{Path: parts[columns-1], Kind: letter(kind, parts[0])},
+					side{staged: kind != "u" && parts[0][0] != '.', unstaged: kind == "u" || parts[0][1] != '.'})
 			}
 		}
 	}
@@ -95,12 +111,12 @@ func parseNames(names, others string) (c changes) {
 	list, cut := fields(names)
 	for i := 0; i+1 < len(list); i += 2 {
 		if kind := list[i]; len(kind) == 1 && strings.Contains("MADTU", kind) {
-			c.add(core.ReviewFile{Path: list[i+1], Kind: kind})
+			c.add(core.ReviewFile{Path: list[i+1], Kind: kind}, side{unstaged: true})
 		}
 	}
 	more, cutToo := fields(others)
 	for _, name := range more {
-		c.add(core.ReviewFile{Path: name, Kind: "A", Untracked: true})
+		c.add(core.ReviewFile{Path: name, Kind: "A", Untracked: true}, side{unstaged: true})
 	}
 	c.more = c.more || cut || cutToo
 	return c

@@ -53,6 +53,7 @@ const (
 	maxOutput   = 8 << 20
 	maxSections = 200
 	readTime    = time.Minute
+	countTime   = 20 * time.Second // then the list has no numbers of lines
 	actTime     = 5 * time.Minute
 	maxDetail   = 4000
 )

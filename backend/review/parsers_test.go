@@ -47,6 +47,13 @@ func TestCounts(t *testing.T) {
 	if x, y := c.files[0], c.files[1]; x.Added != 12 || x.Removed != 5 || x.Staged != 1 || x.Unstaged != 2 || y.Added != -1 || y.Unstaged != 1 {
 		t.Errorf("%+v", c.files)
 	}
+	c = parseStatus("1 M. N... 1 1 1 a b x\x001 .M N... 1 1 1 a b y\x001 MM N... 1 1 1 a b z\x00u UU N... 1 1 1 1 a b c both\x00? new\x00")
+	c.uncounted()
+	for i, want := range []string{"1 0", "0 1", "1 1", "0 1", "0 1"} {
+		if f := c.files[i]; f.Added != -1 || f.Removed != -1 || fmt.Sprint(f.Staged, f.Unstaged) != want {
+			t.Errorf("%+v, want %s", f, want)
+		}
+	}
 	if n := parseCounts("1\t1\tx\x001\t1\ty\x00", "7\n"); n[0].hunks != 1 {
 		t.Errorf("numbers of something else count: %+v", n)
 	}

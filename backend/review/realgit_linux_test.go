@@ -472,6 +472,29 @@ func TestLargeFilesAreNotRead(t *testing.T) {
 	}
 }
 
+// slowCounts is git that does not come to an end with its counting.
+type slowCounts struct{ repo }
+
+func (s slowCounts) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
+	if strings.HasSuffix(p.Script, countsScript) {
+		return Output{}, context.DeadlineExceeded
+	}
+	return s.repo.Exec(ctx, ch, p)
+}
+
+// TestLinesThatTakeTooLong: the list comes without their numbers.
+func TestLinesThatTakeTooLong(t *testing.T) {
+	r := newRepo(t)
+	r.s.o.Git = slowCounts{r}
+	r.write("a.txt", "changed\n")
+	r.write("new.txt", "new\n")
+	r.git("add", "a.txt")
+	st := r.status()
+	if strings.Join(paths(st), "|") != "M a.txt|A new.txt" || st.Files[0].Staged != 1 || st.Files[0].Unstaged != 0 || st.Files[1].Unstaged != 1 || st.Files[0].Added != -1 {
+		t.Errorf("%+v", st.Files)
+	}
+}
+
 // TestBranchOfAWorktree: a branch is compared with where it left the main worktree's.
 func TestBranchOfAWorktree(t *testing.T) {
 	r := newRepo(t)

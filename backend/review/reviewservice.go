@@ -147,7 +147,12 @@ func (s *Service) gitStatus(ctx context.Context, ch core.Channel, scope core.Rev
 // counted asks git for lines and hunks.
 func (s *Service) counted(ctx context.Context, ch core.Channel, scope core.ReviewScope, c *changes) error {
 	from, to := trees(scope)
-	list, out, err := s.run(ctx, ch, readTime, Program{Script: countsScript, Args: []string{from, to}, Stdin: listOf(c.untracked())})
+	list, out, err := s.run(ctx, ch, countTime, Program{Script: countsScript, Args: []string{from, to}, Stdin: listOf(c.untracked())})
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeTimeout {
+		s.o.Log.Debug("git did not count the lines in time", "channel", ch.ID, "files", len(c.files))
+		c.uncounted()
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ export function ReviewList({ files, at, comments, onChoose, onOpen }: Props) {
 }
 
 function Counts({ f }: { f: ReviewFile }) {
-  if (f.added < 0) return <span className="review-counts review-dir">no text</span>;
+  if (f.added < 0) return <span className="review-counts review-dir">not counted</span>;
   return (
     <span className="review-counts tnum" aria-label={`${plural(f.added, "line")} added, ${f.removed} removed`} role="img">
       <span className="plus">{f.added > 0 && `+${f.added}`}</span>
