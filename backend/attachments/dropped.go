@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (f Files) Run(ctx context.Context) error {
 // removeDropped removes the pictures whose last use was taken back long ago, and that no run and
 // no event names. One that cannot be judged stays.
 func (f Files) removeDropped(ctx context.Context, now time.Time) error {
-	list, err := filepath.Glob(filepath.Join(f.Home, "channels", "*", folder, "*"+uses))
+	list, err := fs.Glob(os.DirFS(f.Home), path.Join("channels", "*", folder, "*"+uses))
 	if err != nil {
 		return fmt.Errorf("list pictures: %w", err)
 	}
@@ -94,7 +95,7 @@ func (f Files) removeDropped(ctx context.Context, now time.Time) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := f.removeUnused(ctx, name, now); err != nil {
+		if err := f.removeUnused(ctx, filepath.Join(f.Home, filepath.FromSlash(name)), now); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -107,16 +108,15 @@ func (f Files) removeUnused(ctx context.Context, name string, now time.Time) err
 	if !valid(ch, id) {
 		return nil
 	}
+	if unused, err := dropped(name, now); err != nil || !unused {
+		return err
+	}
+	if named, err := f.Named(ctx, ch, id); err != nil || named { // takes long, so nobody waits for it
+		return err
+	}
 	counting.Lock()
 	defer counting.Unlock()
-	info, err := os.Lstat(name)
-	if err != nil || now.Sub(info.ModTime()) < keptDropped {
-		return err
-	}
-	if n, err := usesOf(name); err != nil || n > 0 {
-		return err
-	}
-	if named, err := f.Named(ctx, ch, id); err != nil || named {
+	if unused, err := dropped(name, now); err != nil || !unused {
 		return err
 	}
 	if err := os.Remove(f.path(ch, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -126,4 +126,14 @@ func (f Files) removeUnused(ctx context.Context, name string, now time.Time) err
 		return fmt.Errorf("remove a picture's count: %w", err)
 	}
 	return nil
+}
+
+// dropped reports whether the last use that a file counts was taken back long ago.
+func dropped(name string, now time.Time) (bool, error) {
+	info, err := os.Lstat(name)
+	if err != nil || now.Sub(info.ModTime()) < keptDropped {
+		return false, err
+	}
+	n, err := usesOf(name)
+	return err == nil && n == 0, err
 }

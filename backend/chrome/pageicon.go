@@ -76,6 +76,9 @@ func smallPicture(data []byte) bool {
 // smallIcons looks at each picture of an ICO, by its own head: the directory may say otherwise.
 func smallIcons(data []byte) bool {
 	const head, entry = 6, 16
+	if len(data) < head {
+		return false
+	}
 	n := int(binary.LittleEndian.Uint16(data[4:]))
 	if n == 0 || len(data) < head+n*entry {
 		return false
@@ -113,10 +116,11 @@ var shapes = []string{
 func plainShapes(data []byte) bool {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	n := 0
+	var text strings.Builder // all of it: what stands between two texts divides no word of a style
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return n > 0
+			return n > 0 && !costly(text.String())
 		}
 		if err != nil {
 			return false
@@ -140,9 +144,7 @@ func plainShapes(data []byte) bool {
 				}
 			}
 		case xml.CharData:
-			if costly(string(t)) {
-				return false
-			}
+			text.Write(t)
 		}
 	}
 }

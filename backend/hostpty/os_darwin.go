@@ -12,6 +12,7 @@ import (
 const (
 	ioctlGetTermios = unix.TIOCGETA
 	ioctlSetTermios = unix.TIOCSETA
+	nonblocking     = false // the master: a read waits for the program
 )
 
 // pollable leaves the master as it is: the system's kqueue loses events of

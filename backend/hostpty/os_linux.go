@@ -13,6 +13,7 @@ import (
 const (
 	ioctlGetTermios = unix.TCGETS
 	ioctlSetTermios = unix.TCSETS
+	nonblocking     = true // the master, so that one may read what is there
 )
 
 // pollable gives the master to the runtime's poller, so that Close ends a Read:

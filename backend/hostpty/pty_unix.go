@@ -160,8 +160,8 @@ func exitOf(s *os.ProcessState) Exit {
 // (640 KiB), so that all of the program's own output is in it.
 const maxAfterEnd = 1 << 20
 
-// fullRead is what one read of a terminal in a flood returns at least: the Linux kernel gives
-// up to 4095 bytes at a time, that of macOS 1024.
+// fullRead is what one read of a terminal in a flood returns at least; the kernel gives up to
+// 4095 bytes at a time.
 const fullRead = 1000
 
 // Read returns what the program prints. After the program's end, once all of it
@@ -169,7 +169,7 @@ const fullRead = 1000
 // still has the terminal does not hold the end up.
 func (p *PTY) Read(b []byte) (int, error) {
 	n, err := p.master.Read(b)
-	if n >= fullRead {
+	if n >= fullRead && nonblocking {
 		return n + p.readOn(b[n:]), nil
 	}
 	if n > 0 {

@@ -103,12 +103,13 @@ func (s *Service) keep(ctx context.Context, run core.Run, ch core.Channel, c cor
 	return tooLate
 }
 
-// errStill is what a look at the files gets while a checkpoint that came late is under way: the
+// errStill is what a look at the files gets while a checkpoint that takes long is under way: the
 // first one of a large folder takes minutes, for which nobody waits.
 var errStill = core.Fail(core.CodeConflict, core.ErrConflict,
-	"The files of this folder are still being kept for the first time, which takes some minutes.", "Look again in a while.")
+	"The files of this folder are still being kept, which can take some minutes.", "Look again in a while.")
 
-// enterNow is enter for what a person waits for.
+// enterNow is enter for what a person waits for. It waits no longer than a run does for its
+// checkpoint.
 func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, leave func(), err error) {
 	at := s.place(ch)
 	s.mu.Lock()
@@ -117,7 +118,13 @@ func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, le
 	if still {
 		return nil, nil, errStill
 	}
-	return s.enter(ctx, ch)
+	patience, cancel := context.WithTimeoutCause(ctx, s.o.Wait, errStill)
+	defer cancel()
+	p, leave, err = s.enter(patience, ch)
+	if errors.Is(err, errStill) {
+		err = errStill
+	}
+	return p, leave, err
 }
 
 const tooLate = "Keeping the files took too long, so the agent began without a checkpoint. The next one will be quicker."
