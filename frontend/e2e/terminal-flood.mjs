@@ -3,7 +3,7 @@
 import { HIGH } from "./mock/terminals.mjs";
 import { flood } from "./mock/programs.mjs";
 import { becomes, equal, ok, SOAK, test, until } from "./harness.mjs";
-import { info, last, pane, screen, shows } from "./pane/open.mjs";
+import { info, keyboard, last, pane, screen, shows } from "./pane/open.mjs";
 
 const at = (sorted, p) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] * 10) / 10;
 
@@ -155,6 +155,23 @@ test("a line is drawn once; with a selection, that is drawn too", pane({ program
   await page.evaluate(() => new Promise((r) => setTimeout(r, 100)));
   equal(await page.locator(".xterm-selection div").count(), 0);
   equal(await drawn("third"), 1);
+});
+
+test("lines that go shift the rows of one who reads the oldest ones", pane({ program: "silent" }), async (page, mock) => {
+  const s = last(mock);
+  const lines = (from, to) => Array.from({ length: to - from }, (_, i) => `line ${from + i}\r\n`).join("");
+  await s.write(lines(0, 10_500)); // more than are kept
+  await shows(page, "line 10499");
+  await page.evaluate(() => window.pane.handle.focus());
+  await keyboard(page);
+  await page.keyboard.press("Shift+Home");
+  await until("at the oldest line", async () => !(await screen(page)).includes("line 10499"));
+  const first = async () => Number((await screen(page))[0].replace("line ", ""));
+  const was = await first();
+  await s.write(lines(10_500, 10_507));
+  await becomes(first, was + 7, "the oldest line that is left");
+  await s.write("\x1b[3J"); // and the end of all that is above
+  await until("the last lines", async () => (await screen(page)).includes("line 10506"));
 });
 
 test("flood: rubbish and hostile sequences break nothing and are answered by nothing", pane({ program: "silent" }), async (page, mock) => {

@@ -30,15 +30,20 @@ export function drawIn(term: Terminal, frames: Frames): boolean {
   return true;
 }
 
-/** Ends that an open terminal draws all rows anew after each line, for a selection that is not there. False if it cannot. */
+/**
+ * Ends that an open terminal draws all rows anew after each line, for a selection that is not
+ * there. Above the last lines it needs that: those that go shift the rows. False if it cannot.
+ */
 export function drawSelectionOnly(term: Terminal): boolean {
   const selection = core(term)._selectionService;
   if (!selection?.refresh) return false;
   const refresh = selection.refresh.bind(selection);
-  let drawn = true;
+  let drawn = true; // at the last call, there was something to draw
   selection.refresh = (byMouse) => {
-    if (drawn || selection.hasSelection) refresh(byMouse);
-    drawn = selection.hasSelection;
+    const { viewportY, baseY } = term.buffer.active;
+    const now = selection.hasSelection || viewportY !== baseY;
+    if (drawn || now) refresh(byMouse);
+    drawn = now;
   };
   return true;
 }

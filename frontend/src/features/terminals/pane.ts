@@ -257,8 +257,9 @@ export class TerminalPane {
   }
 
   private send(bytes: Uint8Array, how: "typed" | "injected" | "report", text?: string) {
+    if (how === "report" && this.client.state.state !== "live") return; // nobody misses a move of the mouse
     if (!this.client.input(bytes)) {
-      if (how !== "report") this.tell({ type: "unsent" }); // nobody misses a move of the mouse
+      if (how !== "report") this.tell({ type: "unsent" });
     } else if (how === "typed") this.o.events.onSent(text ?? bytes);
   }
 
