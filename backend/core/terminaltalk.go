@@ -48,6 +48,27 @@ type SavedTalk struct {
 	Prior  SpentOn   // the agent's own count before it
 	Stated SpentOn   // …and its latest one
 	At     time.Time // of the change
+	// Rested says of one that is working that the agent itself has ended its turn: its
+	// sub-agents go on.
+	Rested bool         `json:"rested,omitempty"`
+	Agents []*TalkAgent `json:"agents,omitempty"`
+}
+
+// TalkAgent is a sub-agent of a talk, and how far its transcript was read.
+type TalkAgent struct {
+	ID      string `json:"id"`
+	Talk    RunID  `json:"talk"` // that its call is in
+	Call    string `json:"call"`
+	Kind    string `json:"kind,omitempty"`
+	From    int64  `json:"from,omitempty"`    // where the present talk begins in its transcript
+	Offset  int64  `json:"offset,omitempty"`  // behind the last line that is stored
+	Counted int64  `json:"counted,omitempty"` // up to which the agent's own count covers it
+	Began   int64  `json:"began,omitempty"`   // in ms, like Last
+	Last    int64  `json:"last,omitempty"`
+	Calls   int    `json:"calls,omitempty"`
+	Tokens  int64  `json:"tokens,omitempty"`
+	Working bool   `json:"working,omitempty"`
+	Told    bool   `json:"told,omitempty"` // how it has ended
 }
 
 // SpentOn is the agent's own count for a whole conversation. Unknown says that there is none;

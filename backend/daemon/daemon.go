@@ -299,7 +299,7 @@ func (d *Daemon) assembleRuns() {
 			if err != nil {
 				return talks.Reading{}, err
 			}
-			return talks.Reading{ReadCloser: f, Size: f.Size}, nil
+			return talks.Reading{ReadCloser: f, Size: f.Size, Agents: f}, nil
 		},
 		Publish: d.bus.Publish, Now: time.Now, Log: d.log,
 	})

@@ -95,7 +95,47 @@ func TestTalkInATerminal(t *testing.T) {
 	if got := fmt.Sprint(seen); got != "[message.created tool.use tool.result message.created]" {
 		t.Errorf("the talk has %s", got)
 	}
+
+	// A sub-agent is below its call, and the talk is at work until it has ended.
+	c.mu.Lock()
+	c.steps["lead"] = []step{{"Agent", map[string]any{"description": "look", "prompt": "Do-aside", "subagent_type": "general-purpose"}}}
+	c.steps["aside"] = []step{bash("echo from-the-sub-agent")}
+	hold = make(chan struct{})
+	c.hold["Bash"], c.arrived["Bash"] = hold, make(chan struct{})
+	c.mu.Unlock()
+	say("Do-lead please")
+	below := func(p timeline) (calls, ends int) {
+		for _, e := range p.Events {
+			var of struct {
+				Parent string          `json:"parent_tool_use_id"`
+				Agent  *core.AgentWork `json:"agent"`
+			}
+			if e.RunID != first.ID || json.Unmarshal(e.Data, &of) != nil || of.Parent == "" {
+				continue
+			}
+			if e.Type == core.EventToolUse {
+				calls++
+			} else if of.Agent != nil && of.Agent.State == "completed" {
+				ends++
+			}
+		}
+		return calls, ends
+	}
+	page = s.until(ch, "the sub-agent's call", func(p timeline) bool { calls, _ := below(p); return calls == 1 })
+	if talks = talksOf(page); len(talks) != 1 || !talks[0].Working {
+		t.Errorf("while the sub-agent works: %+v", talks)
+	}
+	close(hold)
+	talks, page = talked("the end of the sub-agent, and the count of all seven messages once", func(l []core.TerminalTalk) bool {
+		return working(false)(l) && len(l[0].Models) == 1 && l[0].Models[0].Input == 70
+	})
+	if calls, ends := below(page); calls != 1 || ends != 1 || len(talks) != 1 || talks[0].Prompts != 2 {
+		t.Errorf("%d calls, %d ends: %+v", calls, ends, talks)
+	}
 	var found core.FoundEvents
+	if s.must("Channels.Find", &found, core.FindQuery{Words: "from-the-sub-agent", ChannelID: ch}); len(found.Found) == 0 {
+		t.Error("what the sub-agent did is not found")
+	}
 	if s.must("Channels.Find", &found, core.FindQuery{Words: "from-the-pane", ChannelID: ch}); len(found.Found) == 0 {
 		t.Error("it is not found")
 	}
@@ -104,9 +144,10 @@ func TestTalkInATerminal(t *testing.T) {
 	// is said then is a talk of its own.
 	say("/exit")
 	talks, _ = talked("the agent's count", func(l []core.TerminalTalk) bool { return l[0].CostUSD > 0 && !l[0].Estimated })
-	if talks[0].CostUSD > 0.001 || len(talks[0].Models) != 1 || talks[0].Models[0].Input != 20 {
+	if talks[0].CostUSD > 0.01 || len(talks[0].Models) != 1 || talks[0].Models[0].Input != 70 {
 		t.Errorf("%+v", talks[0].Usage)
 	}
+	cost := talks[0].CostUSD
 	var snap struct {
 		CostToday core.DayCost `json:"cost_today"`
 	}
@@ -123,7 +164,7 @@ func TestTalkInATerminal(t *testing.T) {
 	s.kill()
 	s = h.serve()
 	if talks, page = talked("the talk", func(l []core.TerminalTalk) bool { return len(l) > 0 }); len(talks) != 1 ||
-		talks[0].CostUSD != first.CostUSD || strings.Count(texts(page.Events), "Do-term please") > 1 {
+		talks[0].CostUSD != cost || strings.Count(texts(page.Events), "Do-term please") > 1 {
 		t.Errorf("%+v", talks)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -15,6 +17,10 @@ type Following struct {
 	io.Reader       // from the offset to Size
 	Size      int64 // of the transcript; less than the offset: it is another one now
 	closing   []func()
+
+	root   *os.Root
+	beside string   // the folder of the session's other files
+	agents *os.Root // below it, nil until it is asked for
 }
 
 // Close lets others read.
@@ -63,6 +69,7 @@ func (s *Service) Follow(ctx context.Context, ch core.Channel, session core.Sess
 		}
 	}
 	out.closing = append(out.closing, func() { _ = f.Close() })
+	out.root, out.beside = root, strings.TrimSuffix(file, suffix)
 	if out.Size = info.Size(); out.Size > maxTranscript {
 		return nil, ErrTooLong
 	}

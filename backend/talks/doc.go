@@ -7,4 +7,6 @@
 // the offset that is stored with what was read. The transcript is the agent's to write, and
 // hostile: its reader is bounded (package sessions), as is its parser (runner/transcript).
 // What runs of Loop wrote into the same transcript is in the timeline already and passed over.
+// Sub-agents have transcripts of their own beside it. One is of a talk when its call is, and the
+// talk is at work as long as it is.
 package talks

@@ -28,6 +28,10 @@ func (r *reading) prior() core.SpentOn {
 
 // counted takes in the agent's own count. It covers all messages before it.
 func (r *reading) counted(end int64) {
+	r.brood.lost = false
+	for _, a := range r.talk.Agents {
+		a.Counted = a.Offset
+	}
 	if r.talk.ID == "" || r.foreign {
 		return
 	}

@@ -11,15 +11,25 @@ import (
 
 // take makes of one line what it is in the timeline.
 func (r *reading) take(ctx context.Context, l transcript.Line) error {
+	if transcript.Counts(l) { // …for sub-agents, too: what they have said by now is covered
+		if err := r.subAgents(ctx); err != nil {
+			return err
+		}
+	}
 	kl := r.kept.Parse(l)
 	if kl.Cost {
 		r.counted(l.End)
 		return nil
 	}
+	at := r.timeOf(kl)
+	if r.talk.ID != "" && kl.Ended != "" {
+		if err := r.notified(ctx, kl, at); err != nil {
+			return err
+		}
+	}
 	if !kl.Spoken {
 		return nil
 	}
-	at := r.timeOf(kl)
 	switch {
 	case kl.Copied || r.talk.ID == "" && !r.since.IsZero() && at.Before(r.since):
 		r.earlier = true
@@ -43,15 +53,30 @@ func (r *reading) take(ctx context.Context, l transcript.Line) error {
 		r.work(at)
 		r.tell(at)
 	}
+	if err := r.answered(ctx, kl.Items); err != nil {
+		return err
+	}
+	ends := kl.Rests && r.talk.Working && !r.talk.Rested
+	if ends { // its sub-agents may go on
+		if err := r.subAgents(ctx); err != nil {
+			return err
+		}
+	}
+	r.brood.called(kl.Items, r.talk.ID)
 	for _, it := range kl.Items {
 		r.add(it.Type, at, it.Data)
 	}
 	switch {
-	case kl.Rests && r.talk.Working:
-		r.rest(at, kl.Broken)
+	case ends:
+		r.talk.Rested, r.talk.Broken = true, kl.Broken
+		if !r.broods() && len(r.brood.fresh) == 0 {
+			r.rest(at, kl.Broken)
+		}
 	case kl.Works && !r.talk.Working:
 		r.work(at)
 		r.tell(at)
+	case kl.Works:
+		r.talk.Rested = false
 	}
 	return nil
 }
@@ -94,6 +119,8 @@ func (r *reading) begins(at time.Time) bool {
 
 // begin ends the talk that was, and begins another one at the line that is read.
 func (r *reading) begin(ctx context.Context, kl transcript.KeptLine, at time.Time) error {
+	clear(r.brood.fresh)
+	r.settle()
 	if r.talk.Working { // nobody has seen how it ended
 		r.rest(at, true)
 	}
@@ -102,8 +129,9 @@ func (r *reading) begin(ctx context.Context, kl transcript.KeptLine, at time.Tim
 	}
 	prior := r.prior()
 	r.kept.Forget()
-	r.foreign = false
-	r.talk = core.SavedTalk{From: r.offset, Prior: prior, TerminalTalk: core.TerminalTalk{
+	r.foreign, r.brood.lost = false, false
+	agents := r.carried()
+	r.talk = core.SavedTalk{From: r.offset, Prior: prior, Agents: agents, TerminalTalk: core.TerminalTalk{
 		ID: core.NewTalkID(), ChannelID: r.key.ch, SessionID: r.session, TerminalID: r.terminal,
 		Title: core.Title(kl.Person), Began: at.UnixMilli(), Demo: r.ch.Kind == core.KindDemo,
 	}}
@@ -111,17 +139,24 @@ func (r *reading) begin(ctx context.Context, kl transcript.KeptLine, at time.Tim
 }
 
 func (r *reading) work(at time.Time) {
-	r.talk.Working, r.talk.Broken, r.talk.TurnBegan = true, false, at.UnixMilli()
+	r.talk.Working, r.talk.Rested, r.talk.Broken, r.talk.TurnBegan = true, false, false, at.UnixMilli()
 }
 
 func (r *reading) rest(at time.Time, broken bool) {
-	r.talk.Working, r.talk.Broken, r.talk.TurnBegan = false, broken, 0
+	r.talk.Working, r.talk.Rested, r.talk.Broken, r.talk.TurnBegan = false, false, broken, 0
 	r.tell(at)
+}
+
+// giveUp ends a turn of which nobody has seen the end, or of which only that has not been told.
+func (r *reading) giveUp() {
+	broken := !r.talk.Rested || r.talk.Broken || r.broods()
+	r.abandon()
+	r.rest(r.now(), broken)
 }
 
 // tell adds an event that says how the talk stands.
 func (r *reading) tell(at time.Time) {
-	if r.loaded { // else its messages are not known, and what it has cost stays
+	if r.loaded && !r.brood.lost && !r.foreign { // else its messages are not known, and what it has cost stays
 		r.price()
 	}
 	r.dirty = true

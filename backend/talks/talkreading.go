@@ -39,6 +39,8 @@ type reading struct {
 	ch       core.Channel
 	spans    []core.RunSpan
 	rates    map[string]core.ModelRate
+	around   bool // spans and rates are of this look
+	brood    brood
 
 	events []core.Event
 	bytes  int
@@ -51,14 +53,14 @@ type reading struct {
 func (r *reading) look(ctx context.Context, terminal core.TerminalID, quiet bool) (working, passing bool) {
 	r.terminal = terminal
 	r.since, r.alive = r.s.standing(r.key.ch, terminal)
-	r.unread = false
+	r.unread, r.around = false, false
 	err := r.read(ctx)
 	switch {
 	case err == nil && r.talk.Working && quiet && (!r.alive || r.now().Sub(time.UnixMilli(r.talk.Last)) > r.s.o.Pause):
-		r.rest(r.now(), true)
+		r.giveUp()
 		err = r.store(ctx)
 	case r.unread && r.talk.Working && quiet: // nobody will ever see how it ends
-		r.rest(r.now(), true)
+		r.giveUp()
 		err = errors.Join(err, r.store(ctx))
 	}
 	if err == nil || ctx.Err() != nil {
@@ -98,23 +100,49 @@ func (r *reading) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }()
-	if in.Size <= r.offset {
-		return nil // a shorter one is another one: the CLI only appends
+	defer r.closing(in)()
+	if in.Size < r.offset {
+		return nil // it is another one: the CLI only appends
 	}
-	if err := r.surroundings(ctx); err != nil {
+	clear(r.brood.fresh)
+	r.brood.again()
+	if in.Size > r.offset {
+		if err := r.surroundings(ctx); err != nil {
+			return err
+		}
+		err = each(ctx, in, r.offset, func(l transcript.Line) error {
+			if err := r.take(ctx, l); err != nil {
+				return err
+			}
+			r.offset = l.End
+			return r.storeFull(ctx)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.settle()
+	r.brood.again()
+	if err := r.subAgents(ctx); err != nil {
 		return err
 	}
-	return r.lines(ctx, in, r.offset, func() error {
-		if len(r.events) >= batchEvents || r.bytes >= batchBytes {
-			return r.store(ctx)
-		}
-		return nil
-	})
+	return r.store(ctx)
+}
+
+// closing lets sub-agents be read while a transcript is open.
+func (r *reading) closing(in Reading) func() {
+	r.brood.files = in.Agents
+	return func() {
+		r.brood.files = nil
+		_ = in.Close()
+	}
 }
 
 // surroundings are what tells a terminal's lines from those of runs, and prices.
 func (r *reading) surroundings(ctx context.Context) (err error) {
+	if r.around {
+		return nil
+	}
 	from := r.since
 	if r.talk.ID != "" && (from.IsZero() || r.talk.At.Before(from)) {
 		from = r.talk.At
@@ -126,37 +154,14 @@ func (r *reading) surroundings(ctx context.Context) (err error) {
 		return err
 	}
 	r.rates, err = r.s.o.Store.ModelRates(ctx)
+	r.around = err == nil
 	return err
-}
-
-// lines takes in whole lines; what has no end yet is still being written.
-func (r *reading) lines(ctx context.Context, in io.Reader, offset int64, each func() error) error {
-	lines := transcript.NewReader(in, offset)
-	for {
-		l, err := lines.Next()
-		if errors.Is(err, io.EOF) || err == nil && l.Open {
-			return r.store(ctx)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.take(ctx, l); err != nil {
-			return err
-		}
-		r.offset = l.End
-		if err := each(); err != nil {
-			return err
-		}
-	}
 }
 
 // load takes up what is stored. The parser needs the lines of the talk that is under way once
 // more: a message is counted once, however often it is repeated.
 func (r *reading) load(ctx context.Context) error {
-	*r = reading{s: r.s, key: r.key, ch: r.ch, terminal: r.terminal, since: r.since, alive: r.alive}
+	*r = reading{s: r.s, key: r.key, ch: r.ch, terminal: r.terminal, since: r.since, alive: r.alive, brood: newBrood()}
 	saved, err := r.s.o.Store.LastTalk(ctx, r.key.ch, r.session)
 	if errors.Is(err, core.ErrNotFound) {
 		r.loaded = true
@@ -170,28 +175,33 @@ func (r *reading) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }()
+	defer r.closing(in)()
 	if err := r.surroundings(ctx); err != nil {
 		return err
 	}
-	lines := transcript.NewReader(in, saved.From)
-	for r.offset = saved.From; r.offset < saved.Offset; {
-		l, err := lines.Next()
-		if errors.Is(err, io.EOF) || err == nil && l.Open {
-			break // it is shorter than it was
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if kl := r.kept.Parse(l); kl.Spoken && r.ofRun(kl, r.timeOf(kl)) {
+	whole := io.LimitReader(in, saved.Offset-saved.From) // or less, when it is shorter than it was
+	err = each(ctx, whole, saved.From, func(l transcript.Line) error {
+		kl := r.kept.Parse(l)
+		if kl.Spoken && r.ofRun(kl, r.timeOf(kl)) {
 			r.foreign = true
 		}
-		r.offset = l.End
+		if !r.foreign {
+			r.brood.called(kl.Items, saved.ID)
+		}
+		return nil
+	})
+	if err == nil {
+		err = r.reloadAgents(ctx)
 	}
-	r.offset, r.loaded = max(r.offset, saved.Offset), true
+	r.loaded = err == nil
+	return err
+}
+
+// storeFull stores what was read when it is much.
+func (r *reading) storeFull(ctx context.Context) error {
+	if len(r.events) >= batchEvents || r.bytes >= batchBytes {
+		return r.store(ctx)
+	}
 	return nil
 }
 
@@ -210,8 +220,10 @@ func (r *reading) store(ctx context.Context) error {
 	return nil
 }
 
-func (r *reading) add(t core.EventType, at time.Time, data any) {
-	ev := core.NewEvent(t, r.key.ch, r.talk.ID, at, data)
+func (r *reading) add(t core.EventType, at time.Time, data any) { r.addTo(r.talk.ID, t, at, data) }
+
+func (r *reading) addTo(talk core.RunID, t core.EventType, at time.Time, data any) {
+	ev := core.NewEvent(t, r.key.ch, talk, at, data)
 	r.events = append(r.events, ev)
 	r.bytes += len(ev.Data)
 }

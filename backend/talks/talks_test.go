@@ -39,6 +39,7 @@ type desk struct {
 	opened    int
 	fail      error // of PutTalk
 	gone      error // of open
+	nest      *nest // nil: sub-agents are not known
 }
 
 func (d *desk) PutTalk(_ context.Context, t core.SavedTalk, events ...core.Event) ([]core.Event, error) {
@@ -109,7 +110,11 @@ func (d *desk) open(_ context.Context, _ core.Channel, s core.SessionID, offset 
 	if _, err := r.Seek(offset, io.SeekStart); err != nil {
 		return Reading{}, err
 	}
-	return Reading{ReadCloser: io.NopCloser(r), Size: int64(len(text))}, nil
+	in := Reading{ReadCloser: io.NopCloser(r), Size: int64(len(text))}
+	if d.nest != nil {
+		in.Agents = d.nest
+	}
+	return in, nil
 }
 
 func (d *desk) write(s core.SessionID, lines ...string) {
@@ -505,7 +510,7 @@ func FuzzTranscript(f *testing.F) {
 		s := New(Options{Store: d, Open: d.open, Now: time.Now, Log: slog.New(slog.DiscardHandler), Publish: func(...core.Event) {},
 			Terminals: func(core.ChannelID) []core.TerminalInfo { return nil }})
 		d.text["s"] = string(text)
-		r := &reading{s: s, key: key{"c", "s"}}
+		r := &reading{s: s, key: key{"c", "s"}, brood: newBrood()}
 		r.look(t.Context(), "t", true)
 		if want := int64(bytes.LastIndexByte(text, '\n') + 1); r.loaded && r.offset != want {
 			t.Errorf("read to %d of %d", r.offset, want)

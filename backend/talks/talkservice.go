@@ -22,10 +22,11 @@ type Store interface {
 	ModelRates(ctx context.Context) (map[string]core.ModelRate, error)
 }
 
-// Reading is a transcript from an offset on. Size is the transcript's.
+// Reading is a transcript from an offset on. Size is the transcript's; Agents may be nil.
 type Reading struct {
 	io.ReadCloser
-	Size int64
+	Size   int64
+	Agents SubAgents
 }
 
 // Options assemble a Service; all are required, but for the times.
@@ -212,7 +213,7 @@ func (s *Service) round(ctx context.Context) (more bool) {
 		s.mu.Lock()
 		terminal, quiet := f.terminal, f.calls == 0 && !s.o.Now().Before(f.until)
 		if f.reading == nil {
-			f.reading = &reading{s: s, key: k}
+			f.reading = &reading{s: s, key: k, brood: newBrood()}
 		}
 		s.mu.Unlock()
 		working, passing := f.reading.look(ctx, terminal, quiet)

@@ -27,7 +27,20 @@ function talkOf(mock) {
     say("The clock of the test is the computer's own.");
     tell({ prompts: 4, cost_usd: 0.2349, ...more });
   };
-  return { id, tell, say, begin, end };
+  const delegate = () => {
+    tell({ working: true, prompts: 5, turn_began_ms: mock.world.now() - 5000 });
+    emit("tool.use", { tool_use_id: "a1", tool_name: "Agent", input: { description: "Find the clock", prompt: "Where is the clock set?", subagent_type: "Explore" } });
+    emit("tool.result", { tool_use_id: "a1", output: "Async agent launched successfully. More", is_error: false });
+    emit("agent.activity", { activity: "task_started", parent_tool_use_id: "a1", agent: { kind: "Explore", state: "running" } });
+    emit("tool.use", { tool_use_id: "a2", parent_tool_use_id: "a1", tool_name: "Bash", input: { command: "grep -rn clock ." } });
+  };
+  const found = () => {
+    emit("tool.result", { tool_use_id: "a2", parent_tool_use_id: "a1", output: "login.go", is_error: false });
+    emit("agent.activity", { activity: "task_message", description: "It is set in login.go.", parent_tool_use_id: "a1" });
+    emit("agent.activity", { activity: "task_notification", parent_tool_use_id: "a1", agent: { kind: "Explore", state: "completed", calls: 1, tokens: 420 } });
+    tell({ prompts: 5 });
+  };
+  return { id, tell, say, begin, end, delegate, found };
 }
 
 test("a conversation in a terminal: one row that counts as work and as cost, and opens to its own", { size: [1280, 800] }, async (page, mock) => {
@@ -73,6 +86,30 @@ test("a conversation in a terminal: one row that counts as work and as cost, and
   await page.setViewportSize({ width: 320, height: 700 });
   await row.waitFor();
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than 320 px");
+});
+
+test("a sub-agent in a conversation in a terminal: one row that opens to its own", { size: [1280, 800] }, async (page, mock) => {
+  await open(page, "docs");
+  await prompt(page).waitFor();
+  const t = talkOf(mock);
+  t.begin();
+  t.end();
+  t.delegate();
+  const row = article(page, /^In the terminal/);
+  await row.getByText(/^working/).waitFor();
+  await grab(row);
+  await page.keyboard.press("Enter");
+  const agent = page.locator("article", { hasText: "Find the clock" });
+  await agent.getByText("1 call").waitFor();
+  equal(await page.getByText("It is set in login.go.").count(), 0, "its rows while it is folded");
+  t.found();
+  await agent.getByText("1 call, 420 tokens").waitFor();
+  await row.getByText("5 prompts").waitFor();
+  await grab(agent);
+  await page.keyboard.press("Enter");
+  await page.getByText("It is set in login.go.").waitFor();
+  await page.getByText("Where is the clock set?").waitFor();
+  await clean(page, "an open sub-agent of a conversation", { looks: CONTRAST });
 });
 
 test("a thread: named by its first prompt, and it leads to what it continues", { size: [1280, 800] }, async (page) => {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -38,6 +39,10 @@ type KeptLine struct {
 	Rests  bool      // …or has ended it
 	Broken bool      // …because a person or an error ended it
 	Cost   bool      // Stated is another
+	// Ended is a sub-agent of which the CLI says that it has ended, and State how.
+	Ended, State string
+
+	spent spent
 }
 
 // Used is what messages used of which Stated says nothing yet.
@@ -86,23 +91,19 @@ func (k *Kept) Parse(l Line) (out KeptLine) {
 	case "user", "assistant", "system":
 	case "cost-state":
 		return k.counted(l)
+	case "queue-operation":
+		return queued(l)
 	default:
 		return out
 	}
 	if l.Cut > 0 {
 		return KeptLine{Spoken: true, Items: []Item{notice("warning", "A line of this conversation is too long to be shown.")}}
 	}
-	if typ != "user" {
-		line = repaired(line)
+	w, out, line, ok := headOf(typ, line)
+	if !ok {
+		return out
 	}
-	var w wireKept
-	if decode(line, &w) != nil {
-		return out // of another shape than is known: a note
-	}
-	out.At = timeOf(w.At)
-	out.Screen, out.Copied = w.Entry == "cli", len(w.ForkedOff) > 0 && w.ForkedOff.Kind() == '{'
-	out.Spoken = true
-	if w.Sidechain { // of a sub-agent: its call says what it did
+	if w.Sidechain { // of a sub-agent of a CLI that kept it here: its call says what it did
 		if typ == "assistant" {
 			k.used(w, "sub-agent")
 		}
@@ -119,20 +120,42 @@ func (k *Kept) Parse(l Line) (out KeptLine) {
 	return out
 }
 
-func (k *Kept) used(w wireKept, parent string) {
-	model := w.Requested // what the CLI counts by: another name may have answered
-	if model == "" {
-		model = w.Message.Model
+// headOf reads what a line says of itself; ok is false for one of another shape than is known:
+// a note.
+func headOf(typ string, line []byte) (w wireKept, out KeptLine, _ []byte, ok bool) {
+	if typ != "user" {
+		line = repaired(line)
 	}
-	k.p.tally.heard(w.Message.ID, model, parent, w.Message.Usage)
+	if decode(line, &w) != nil {
+		return w, out, line, false
+	}
+	out.At = timeOf(w.At)
+	out.Screen, out.Copied = w.Entry == "cli", len(w.ForkedOff) > 0 && w.ForkedOff.Kind() == '{'
+	out.Spoken = true
+	return w, out, line, true
 }
 
+// model is what the CLI counts by: another name may have answered.
+func (w wireKept) model() string { return cmp.Or(w.Requested, w.Message.Model) }
+
+func (k *Kept) used(w wireKept, parent string) {
+	k.p.tally.heard(w.Message.ID, w.model(), parent, w.Message.Usage)
+}
+
+// ownWords reports whether a line has the CLI's words in the model's place.
+func (w wireKept) ownWords() bool { return w.APIError || strings.HasPrefix(w.Message.Model, "<") }
+
 func (k *Kept) assistant(out *KeptLine, w wireKept, line []byte) {
-	items, err := k.p.assistant(line)
+	var m wireMessage
+	if decode(line, &m) != nil {
+		return
+	}
+	m.Parent = ""
+	items, err := k.p.message(m, line)
 	if err != nil {
 		return
 	}
-	if w.APIError || strings.HasPrefix(w.Message.Model, "<") { // the CLI's own words in the model's place
+	if w.ownWords() {
 		out.Rests, out.Broken = true, w.APIError
 		for _, it := range items {
 			if m, ok := it.Data.(core.MessageCreated); ok {
@@ -145,7 +168,11 @@ func (k *Kept) assistant(out *KeptLine, w wireKept, line []byte) {
 	}
 	k.used(w, "")
 	out.Items = shown(items)
-	switch w.Message.Stop {
+	out.stopped(w.Message.Stop)
+}
+
+func (out *KeptLine) stopped(why string) {
+	switch why {
 	case "", "tool_use", "pause_turn":
 		out.Works = true
 	default:
@@ -154,19 +181,18 @@ func (k *Kept) assistant(out *KeptLine, w wireKept, line []byte) {
 }
 
 func (k *Kept) user(out *KeptLine, w wireKept, line []byte) {
-	if w.Meta || w.Compact || w.Source == "system" {
+	if w.Meta || w.Compact {
 		return
 	}
-	top, err := pick(line, "message", "parent_tool_use_id", "toolUseResult")
-	if err != nil || top[0] == nil {
+	top, text, answers, ok := userOf(line)
+	if !ok {
 		return
 	}
-	inner, err := pick(top[0], "content")
-	if err != nil {
-		return
+	if w.Source != "typed" {
+		out.Ended, out.State = endedIn(text)
 	}
-	text, answers := saidIn(inner[0])
 	switch {
+	case w.Source == "system":
 	case answers:
 		if items, err := k.p.answers(top); err == nil {
 			out.Items, out.Works = shown(items), true
@@ -183,6 +209,20 @@ func (k *Kept) user(out *KeptLine, w wireKept, line []byte) {
 			MsgID: clipShort(w.UUID), Content: text, IsProcessed: true, UUID: clipShort(w.UUID),
 		}}}
 	}
+}
+
+// userOf reads a user's message: its parts for the parser, its text, and whether tools answer.
+func userOf(line []byte) (top [][]byte, text string, answers, ok bool) {
+	top, err := pick(line, "message", "parent_tool_use_id", "toolUseResult")
+	if err != nil || top[0] == nil {
+		return nil, "", false, false
+	}
+	inner, err := pick(top[0], "content")
+	if err != nil {
+		return nil, "", false, false
+	}
+	text, answers = saidIn(inner[0])
+	return top, text, answers, true
 }
 
 // note reads the CLI's own lines that a person is shown, too.

@@ -187,3 +187,87 @@ func FuzzKept(f *testing.F) {
 		}
 	})
 }
+
+func TestKeptAgentLines(t *testing.T) {
+	const below = "the call"
+	for _, tc := range []struct{ name, line, want string }{
+		{"its first prompt", `{"type":"user","isSidechain":true,"message":{"content":"Look"}}`, "[] works"},
+		{"its words", `{"type":"assistant","message":{"content":[{"type":"text","text":"hi"},{"type":"thinking","thinking":"hm"}],"stop_reason":"end_turn"}}`, "[task_message hi] rests"},
+		{"a call", `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Read","input":{}}],"stop_reason":"tool_use"}}`, "[use t] works"},
+		{"an answer", `{"type":"user","parent_tool_use_id":"another","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}`, "[result t] works"},
+		{"an error", `{"type":"assistant","isApiErrorMessage":true,"message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}`, "[task_error API Error] rests broken failed"},
+		{"a stop", `{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`, "[] rests broken stopped"},
+		{"that another one ended", `{"type":"user","message":{"content":"<task-notification>\n<task-id>a1</task-id>\n<status>killed</status>"}}`, "[] a1 killed"},
+		{"a state that is not known", `{"type":"user","message":{"content":"<task-notification>\n<task-id>a1</task-id>\n<status>asleep</status>"}}`, "[] works"},
+		{"what the CLI adds", `{"type":"user","isMeta":true,"message":{"content":"More"}}`, "[]"},
+		{"a note", `{"type":"system","subtype":"informational","content":"x"}`, "[]"},
+		{"an unknown block", `{"type":"assistant","message":{"content":[{"type":"hologram","x":1}]}}`, "[] works"},
+		{"no JSON", `{"type":"user","message":`, "[]"},
+	} {
+		var k Kept
+		l := k.ParseAgent(Line{Data: []byte(tc.line)}, below)
+		var items []string
+		for _, it := range l.Items {
+			parent, word := "", ""
+			switch d := it.Data.(type) {
+			case core.ToolUse:
+				parent, word = d.ParentID, "use "+d.ToolUseID
+			case core.ToolResult:
+				parent, word = d.ParentID, "result "+d.ToolUseID
+			case core.Activity:
+				parent, word = d.ParentID, d.Activity+" "+d.Description
+			}
+			if items = append(items, word); parent != below {
+				t.Errorf("%s: %q is below %q", tc.name, word, parent)
+			}
+		}
+		got := fmt.Sprint(items)
+		for _, w := range []struct {
+			is   bool
+			word string
+		}{{l.Works, "works"}, {l.Rests, "rests"}, {l.Broken, "broken"}, {l.Ended != "", l.Ended}, {l.State != "", l.State}} {
+			if w.is {
+				got += " " + w.word
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s, not %s", tc.name, got, tc.want)
+		}
+		if len(k.Used()) > 0 {
+			t.Errorf("%s: counted before anybody said so", tc.name)
+		}
+	}
+}
+
+// FuzzKeptAgent: nothing in a sub-agent's files makes the parser fail, or say more than its bounds.
+func FuzzKeptAgent(f *testing.F) {
+	for _, name := range []string{"agent-a91e39e16548339a2.jsonl", "agent-a91e39e16548339a2.meta.json"} {
+		text, err := os.ReadFile("testdata/kept-subagents/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for l := range bytes.Lines(text) {
+			f.Add(l, "toolu_0002")
+		}
+	}
+	f.Add([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"\ud800"}]}}`), "\"\x00\U0010ffff\xff")
+	f.Fuzz(func(t *testing.T, line []byte, call string) {
+		var k Kept
+		l := k.ParseAgent(Line{Data: bytes.Clone(line)}, call)
+		k.Count(l)
+		for _, it := range l.Items {
+			if it.Type == core.EventRaw || it.Pictures != nil {
+				t.Errorf("%+v", it)
+			}
+			if ev := core.NewEvent(it.Type, "c", "r", l.At, it.Data); len(ev.Data) > 8*maxText {
+				t.Errorf("%d bytes", len(ev.Data))
+			}
+		}
+		if n := l.Tokens(); n < 0 || n > maxCount {
+			t.Error(n)
+		}
+		if n, ok := ParseAgentNote(line); len(n.Call)+len(n.Kind)+len(n.What) > 4*maxShort || ok && n.Call == "" {
+			t.Errorf("%+v", n)
+		}
+	})
+}

@@ -15,11 +15,16 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 	if err := decode(line, &w); err != nil {
 		return nil, err
 	}
+	p.tally.heard(w.Message.ID, w.Message.Model, w.Parent, w.Message.Usage)
+	return p.message(w, line)
+}
+
+// message reads the blocks of a message, which is the agent's own or below a call.
+func (p *Parser) message(w wireMessage, line []byte) ([]Item, error) {
 	blocks, err := blocksOf(w.Message.Content)
 	if err != nil {
 		return nil, err
 	}
-	p.tally.heard(w.Message.ID, w.Message.Model, w.Parent, w.Message.Usage)
 	var items []Item
 	if w.Parent == "" {
 		items = p.turn(true)

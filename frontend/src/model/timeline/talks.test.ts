@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../api/types";
 import { fold } from "./build";
+import { agentWorks } from "./agents";
 import { emptyBuilt } from "./items";
+import type { ToolItem } from "./items";
 import { activeRun, emptyTimeline } from "./state";
 import { costOf, foldTalks, nestAll, talkOf, talkWords } from "./talks";
 
@@ -41,6 +43,23 @@ describe("conversations in terminals", () => {
   it("leave no call at work when the turn is over", () => {
     const over = fold(emptyBuilt, [...all(), talk({ working: false, broken: true })]).items;
     expect(over.filter((x) => x.kind === "tool").every((x) => x.kind === "tool" && x.orphaned)).toBe(true);
+  });
+
+  it("have sub-agents that work in the background, which open to their rows", () => {
+    const launched = ev("tool.result", "talk-1", { tool_use_id: "a", output: "Async agent launched successfully. More", is_error: false });
+    const state = (name: string) => ev("agent.activity", "talk-1", { activity: name === "running" ? "task_started" : "task_notification", parent_tool_use_id: "a", agent: { kind: "Explore", state: name, calls: name === "running" ? 0 : 1 } });
+    const words = ev("agent.activity", "talk-1", { activity: "task_message", description: "Found it", model: "claude-x", parent_tool_use_id: "a" });
+    const agent = (b: ReturnType<typeof fold>) => b.items.find((x): x is ToolItem => x.kind === "tool" && x.useId === "a")!;
+    const begun = [talk({ working: true }), said("talk-1", "Fix it", false), use("talk-1", "a"), launched, state("running"), use("talk-1", "b", "a"), said("talk-1", "It works")];
+    expect(agentWorks(agent(fold(emptyBuilt, begun)))).toBe(true);
+    const done = fold(emptyBuilt, [...begun, words, state("completed"), talk()]);
+    expect([agentWorks(agent(done)), agent(done).agent?.state]).toEqual([false, "done"]);
+    const closed = nestAll(done.items, (key) => key === "ttalk-1", true);
+    expect(closed.rows.map((x) => `${x.kind}${closed.depthOf(x)}`)).toEqual(["talk0", "prompt1", "tool1", "text1"]);
+    const open = nestAll(done.items, () => true, true);
+    expect(open.rows.map((x) => `${x.kind}${open.depthOf(x)}`)).toEqual(["talk0", "prompt1", "tool1", "tool2", "activity2", "text1"]);
+    const gone = fold(emptyBuilt, [...begun, state("stopped"), talk({ broken: true })]);
+    expect([agentWorks(agent(gone)), agent(gone).agent?.state]).toEqual([false, "stopped"]);
   });
 
   it("show nothing where a filter leaves none of their rows", () => {
