@@ -46,6 +46,7 @@ func TestIconsThatArePictures(t *testing.T) {
 	}{
 		"png": {blank(t, 64, 64), "image/png"}, "huge png": {bomb, ""}, "ico": {icoOf(blank(t, 16, 16)), "image/x-icon"}, "huge png in an ico": {icoOf(bomb), ""},
 		"bitmap in an ico": {icoOf(bitmap(32)), "image/x-icon"}, "huge bitmap in an ico": {icoOf(bitmap(60_000)), ""}, "cut ico": {icoOf(nil), ""}, "ico of many": {[]byte{0, 0, 1, 0, 255, 255}, ""},
+		"ico of four bytes": {[]byte{0, 0, 1, 0}, ""}, "cursor of five bytes": {[]byte{0, 0, 2, 0, 1}, ""},
 		"half a png": {blank(t, 64, 64)[:20], ""}, "nothing": {nil, ""}, "html": {[]byte("<html><svg></svg>"), ""}, "text": {[]byte("icon"), ""}, "large": {append(blank(t, 64, 64), make([]byte, maxIcon)...), ""},
 	} {
 		want := ""
@@ -79,7 +80,8 @@ func TestIconsThatAreShapes(t *testing.T) {
 	for _, bad := range []string{
 		in(laughs), in(strings.ReplaceAll(laughs, "use", "svg:use")), `<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + in("&b;"), in(`<script>x</script>`), in(`<path onload="x"/>`),
 		in(`<image href="https://evil.example/"/>`), in(`<foreignObject/>`), in(`<filter id="f"/>`), in(`<g filter="url(#f)"/>`), in(`<g style="filter:blur(9px)"/>`), in(`<pattern/>`), in(`<mask/>`), in(`<g clip-path="url(#c)"/>`),
-		in(`<style>@import "https://evil.example/x.css";</style>`), in(`<style>g{animation:a 1ms infinite}</style>`), in(`<style>g{an\69mation:a 1ms}</style>`), in(`<style>g{fill:url(//evil.example)}</style>`), in(`<animate/>`), in(`<path stroke-dasharray="1e-9"/>`),
+		in(`<style>@import "https://evil.example/x.css";</style>`), in(`<style>g{animation:a 1ms infinite}</style>`), in(`<style>g{an\69mation:a 1ms}</style>`), in(`<style>g{fill:url(//evil.example)}</style>`), in(`<animate/>`),
+		in(`<style>g{fil<!---->ter:blur(9px)}</style>`), in(`<style>g{anim<![CDATA[ation:a 1ms]]>}</style>`), in(`<path stroke-dasharray="1e-9"/>`),
 		in(strings.Repeat("<g/>", maxShapes)), `<?xml-stylesheet href="x"?>` + in(""), in("<g>"), "<g/>", "<svg",
 	} {
 		if got := iconOf([]byte(bad)); got != "" {

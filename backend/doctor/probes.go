@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -291,6 +292,9 @@ func (p Parts) notifications(ctx context.Context) (Check, error) {
 	if err := p.Notices.Ready(ctx); err != nil {
 		f := core.AsFailure(err)
 		return Check{State: Warn, Summary: f.Cause, Remedy: f.Remedy, Detail: f.Detail}, nil
+	}
+	if runtime.GOOS == "windows" { // which does not say
+		return Check{Summary: "Loop hands them to Windows; Settings → System → Notifications says whether it shows them."}, nil
 	}
 	return Check{Summary: "The system shows them."}, nil
 }

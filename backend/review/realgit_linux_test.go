@@ -472,6 +472,29 @@ func TestLargeFilesAreNotRead(t *testing.T) {
 	}
 }
 
+// TestConflictInALargeFile is shown like any other.
+func TestConflictInALargeFile(t *testing.T) {
+	r := newRepo(t)
+	change := func(with string) {
+		t.Helper()
+		r.write("big.img", with+strings.Repeat("x", 9<<20))
+		r.git("add", ".")
+		r.git("commit", "--quiet", "-m", with)
+	}
+	change("first")
+	r.git("switch", "--quiet", "--create", "side")
+	change("side")
+	r.git("switch", "--quiet", "main")
+	change("main")
+	if out, err := r.Exec(t.Context(), core.Channel{Dir: r.dir}, Program{Script: "git merge --quiet side"}); err != nil || out.Code == 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	r.write("a.txt", "changed too\n")
+	if st := r.status(); strings.Join(paths(st), "|") != "M a.txt|U big.img" {
+		t.Errorf("%+v", st)
+	}
+}
+
 // slowCounts is git that does not come to an end with its counting.
 type slowCounts struct{ repo }
 

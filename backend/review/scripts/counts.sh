@@ -9,7 +9,7 @@ small_index() {
   named '\( ! -type f -o -size -8388609c \)' <"$t/new" >"$t/small"
   named '-type f -size +8388608c' <"$t/new" >"$t/large"
   other_index <"$t/small"
-  g diff-files -z --name-only --diff-filter=u --ignore-submodules=dirty >"$t/dirty" || exit 1
+  g diff-files -0 -z --name-only --diff-filter=u --ignore-submodules=dirty >"$t/dirty" || exit 1
   named '-type f -size +8388608c' <"$t/dirty" >"$t/known"
   if [ -s "$t/known" ]; then g update-index -z --assume-unchanged --stdin <"$t/known" || exit 1; fi
   out large 1048576 cat "$t/large" "$t/known"

@@ -1,6 +1,7 @@
 import "../test/browser";
 import { expect, test, vi } from "vitest";
 import { picturesStore } from "../model/pictures";
+import { saveChoice } from "../shell/memory";
 
 const detach = vi.fn<(channel: string, id: string) => Promise<void>>(() => Promise.resolve());
 vi.mock("./session", () => ({ session: () => ({ api: { files: { detach } } }) }));
@@ -19,4 +20,12 @@ test("a picture that is taken out of the draft is let go once, and one that was 
   expect([ids(), detach.mock.calls]).toEqual([["two"], [["a", "one"]]]);
   setPictures("a", []); // it went with its prompt
   expect(detach).toHaveBeenCalledTimes(1);
+});
+
+test("a picture that another window has taken out of the same draft is not let go again", () => {
+  detach.mockClear();
+  setPictures("b", [picture("one")]);
+  saveChoice("pictures.b", "");
+  removePicture("b", "one");
+  expect(detach).not.toHaveBeenCalled();
 });

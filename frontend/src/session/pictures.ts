@@ -28,8 +28,10 @@ export function setPictures(id: ChannelID, all: Attachment[]) {
 export function removePicture(id: ChannelID, picture: string) {
   const all = picturesOf(picturesStore.getState(), id);
   if (!all.some((a) => a.id === picture)) return;
+  // Another window with the same draft may have taken it out, and told so.
+  const had = parsePictures(loadChoice(key(id))).some((a) => a.id === picture);
   setPictures(id, all.filter((a) => a.id !== picture));
-  session().api.files.detach(id, picture).catch(() => {}); // then it stays
+  if (had) session().api.files.detach(id, picture).catch(() => {}); // then it stays
 }
 
 export function takesAsPicture(i: Item): boolean {
