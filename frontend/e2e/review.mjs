@@ -215,3 +215,83 @@ test("review: what a run changed is told from what became of it, also without a 
   await panel(page).getByRole("button", { name: "Show the worktree" }).click();
   await becomes(async () => (await paths(page)).length, 6);
 });
+
+/** A file of so many hunks; the lines of each by their place in it. */
+const many = (path, n, each, line) => ({ path, kind: "M", hunks: Array.from({ length: n }, (_, i) => ({
+  id: `${path}${i}`, staged: false, old: 1 + i * 1000, old_size: each, new: 1 + i * 1000, new_size: each, section: `part ${i}`, lines: Array.from({ length: each }, (_x, k) => `${line(k)} in ${i}\n`).join(""),
+})) });
+
+const section = (page) => panel(page).locator(".review-hunk[aria-current=true] .review-section").innerText();
+const keyboard = (page) => page.evaluate(() => document.activeElement.closest(".review-hunk")?.matches(".here") ?? document.activeElement.className);
+const press = async (page, key, times) => {
+  for (let i = 0; i < times; i++) await page.keyboard.press(key);
+};
+
+test("review: the keyboard goes with the hunk, however far, and every hunk is in its way", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock, [many("a.go", 80, 30, (k) => `${"-+ "[k % 3]}line ${k}`), many("b.go", 2, 3, (k) => `+line ${k}`)]);
+  await panel(page).getByText("line 1 in 0", { exact: true }).waitFor();
+  equal(await panel(page).locator(".review-bar").count(), 80, "bars");
+  ok((await panel(page).locator(".review-lines").count()) < 40, "lines that are far are not made");
+  await page.keyboard.press("Enter");
+  await until("the lines have the keyboard", () => page.evaluate(() => document.activeElement.matches(".here .review-lines")));
+  await press(page, "n", 50);
+  await becomes(() => section(page), "part 50");
+  equal(await page.evaluate(() => document.activeElement.matches(".here .review-lines")), true, "the keyboard after many hunks");
+  await press(page, "ArrowDown", 45); // beyond its end
+  await becomes(() => section(page), "part 51");
+  await page.keyboard.press("a");
+  await until("it is accepted", () => said(mock).at(-1) === "stage a.go a.go51");
+  await until("the keyboard is in the folded hunk", () => keyboard(page));
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  await page.keyboard.press("n");
+  await becomes(() => section(page), "part 52");
+  equal(await page.evaluate(() => document.activeElement.matches(".here .review-lines")), true, "the keyboard after a folded hunk");
+  // By Tab the next hunk is the chosen one.
+  await page.keyboard.press("Tab");
+  await becomes(() => section(page), "part 53");
+  await panel(page).locator(".review-hunks").evaluate((el) => el.scrollTo(0, 0));
+  await panel(page).getByText("line 1 in 0", { exact: true }).waitFor();
+  await page.keyboard.press("a");
+  await until("the one with the keyboard is accepted", () => said(mock).at(-1) === "stage a.go a.go53");
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  await press(page, "n", 27); // into the next file
+  await panel(page).getByRole("heading", { name: "b.go" }).waitFor();
+  await until("the keyboard is in the next file", () => keyboard(page));
+  await page.keyboard.press("Escape");
+  await until("the list has the keyboard", () => page.evaluate(() => document.activeElement.matches(".review-list")));
+});
+
+test("review: what is selected or commented stays made; columns and the chosen hunk stay where they are", { size: [1600, 950] }, async (page, mock) => {
+  const gaps = { ...many("gaps.go", 1, 390, (k) => (k < 10 ? `-line ${k}` : `+line ${k}`)) };
+  await open(page, mock, [many("a.go", 60, 2, (k) => `+line ${k} ${"long ".repeat(10)}`), many("b.go", 60, 30, (k) => `+line ${k}`), gaps]);
+  const scroller = panel(page).locator(".review-hunks");
+  const inSight = () => scroller.evaluate((el) => {
+    const [all, bar] = [el, el.querySelector(".review-hunk.here .review-bar")].map((x) => x.getBoundingClientRect());
+    return bar.top >= all.top - 1 && bar.bottom <= all.bottom + 1;
+  });
+  await page.addStyleTag({ content: ".review-hunks { overflow-anchor: none; }" }); // as in WebKitGTK
+  await list(page).getByText("b.go").click();
+  await panel(page).getByText("line 0 in 0", { exact: true }).click();
+  await page.keyboard.press("c");
+  await page.keyboard.insertText("Why?");
+  await page.keyboard.press("Control+Enter");
+  await panel(page).getByText("line 1 in 1", { exact: true }).evaluate((el) => getSelection().selectAllChildren(el));
+  await scroller.evaluate((el) => el.scrollTo(0, el.scrollHeight));
+  await panel(page).getByText("line 1 in 59", { exact: true }).waitFor();
+  await panel(page).getByText("line 1 in 9", { exact: true }).waitFor({ state: "detached" });
+  equal(await page.evaluate(() => getSelection().toString()), "line 1 in 1", "the selection");
+  equal(await scroller.getByRole("button", { name: "Remove the comment on line 1" }).count(), 1, "the comment");
+  // Those above the last hunk grow once they are near.
+  await list(page).focus();
+  await page.keyboard.press("p");
+  await page.keyboard.press("p");
+  await becomes(() => section(page), "part 59");
+  await panel(page).getByText(/^line 1 .* in 50$/).waitFor();
+  await becomes(inSight, true, "the chosen hunk is in sight");
+  await list(page).getByText("gaps.go").click();
+  await panel(page).getByRole("radio", { name: "Split" }).click();
+  await scroller.evaluate((el) => el.scrollTo(0, el.scrollHeight / 2));
+  await becomes(() => panel(page).locator(".review-split").count(), 2, "parts");
+  const columns = await panel(page).locator(".review-split").evaluateAll((all) => all.map((t) => [...t.querySelectorAll("tr:last-child td:nth-last-child(3)")].map((td) => Math.round(td.getBoundingClientRect().x)).join()));
+  equal(columns[0], columns[1], "where the right columns begin");
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
-import { acceptedOf, acceptedWords, bulk, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
+import { acceptedOf, acceptedWords, bulk, commentsIn, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, rowsOf, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
 
 const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
 const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
@@ -71,6 +71,11 @@ describe("hunks", () => {
 });
 
 describe("comments", () => {
+  it("are those of a hunk by their lines", () => {
+    const at = (line: number, old = false) => ({ id: `${line}`, path: "a", line, old, quote: "", text: "t" });
+    const h = hunk("", { old: 10, old_size: 2, new: 22, new_size: 3 });
+    expect(commentsIn(h, [at(21), at(22), at(24), at(25), at(9, true), at(10, true), at(11, true), at(12, true)]).map((c) => c.line)).toEqual([22, 24, 10, 11]);
+  });
   const one = { id: "1", path: "b.go", line: 39, old: false, quote: "\twait, ok := take()", text: "Take it from the file. " };
   it("become one prompt with their places", () => {
     const text = commentsPrompt([one, { ...one, id: "2", path: "a.go", line: 7, old: true, quote: "", text: "Why?" }, { ...one, id: "3", line: 3, text: "No." }]);
@@ -95,6 +100,9 @@ describe("long differences", () => {
     for (const lines of ["", "+a\n", "+a\n-b\n c\n", "+a\n\\ No newline at end of file\n", "+a\n+", "\n"]) expect(countOf(hunk(lines)), JSON.stringify(lines)).toBe(linesOf(hunk(lines)).length);
   });
   it("are made in parts", () => {
+    for (const lines of ["", "+a\n", "-a\n+b\n-c\n-d\n+e\n f\n", "+a\n-b\n+c\n", "-a\n-b\n+c\n\\ No newline at end of file\n", " a\n b"]) {
+      for (const split of [false, true]) expect(rowsOf(hunk(lines), split), JSON.stringify(lines)).toBe(split ? pairsOf(linesOf(hunk(lines))).length : linesOf(hunk(lines)).length);
+    }
     expect([partsOf([], 2), partsOf([1, 2, 3], 2), partsOf([1, 2], 2)]).toEqual([[], [[1, 2], [3]], [[1, 2]]]);
   });
 });

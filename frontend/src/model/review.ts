@@ -105,6 +105,22 @@ export function linesOf(h: ReviewHunk): PatchLine[] {
 /** How many lines linesOf makes of a hunk. */
 export const countOf = (h: ReviewHunk): number => h.lines.split("\n").length - (/(^|\n)$/.test(h.lines) ? 1 : 0);
 
+/** How many rows a hunk's lines take, where none wraps. */
+export function rowsOf(h: ReviewHunk, split: boolean): number {
+  if (!split) return countOf(h);
+  let [rows, old, now] = [0, 0, 0]; // of lines that stand beside each other
+  for (const l of h.lines.split("\n").slice(0, countOf(h))) {
+    if (l[0] === "-" && now === 0) old++;
+    else if (l[0] === "+") now++;
+    else {
+      rows += Math.max(old, now);
+      [old, now] = l[0] === "-" ? [1, 0] : [0, 0];
+      if (l[0] !== "-") rows++;
+    }
+  }
+  return rows + Math.max(old, now);
+}
+
 /** “38–45”: the lines of the file now, or those that are gone. */
 export function rangeOf(h: ReviewHunk): string {
   const [at, size] = h.new_size > 0 ? [h.new, h.new_size] : [h.old, h.old_size];
@@ -168,6 +184,11 @@ export function wholeSentence(d: ReviewDiff): string {
 export type Comment = { id: string; path: string; line: number; old: boolean; quote: string; text: string };
 
 export const commentsStore = createStore<Record<ChannelID, Comment[]>>(() => ({}));
+
+/** Comments on lines of a hunk. */
+export function commentsIn(h: ReviewHunk, all: readonly Comment[]): Comment[] {
+  return all.filter((c) => (c.old ? c.line >= h.old && c.line < h.old + h.old_size : c.line >= h.new && c.line < h.new + h.new_size));
+}
 
 const QUOTE = 200; // characters of the line that a prompt repeats
 const place = (c: Comment) => `${c.path}:${c.line}`;

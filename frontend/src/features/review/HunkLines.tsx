@@ -14,6 +14,10 @@ import { Unseen } from "./Unseen";
 const PART = 200; // lines that are made together
 
 const LOOK = { add: "review-add", del: "review-del", same: "", hunk: "" };
+// Parts are tables of their own. Their columns are the same whatever row is the first.
+const SPLIT = <colgroup><col className="review-no" /><col className="review-sign" /><col /><col className="review-no" /><col className="review-sign" /><col /></colgroup>;
+const UNIFIED = <colgroup><col className="review-no" /><col className="review-no" /><col className="review-sign" /><col /></colgroup>;
+
 const SIGN = { add: "+", del: "-", same: "", hunk: "" };
 
 type Props = {
@@ -54,6 +58,7 @@ export function HunkLines({ lines, tokens, marks, split, here, name, writing, co
   }, [here]);
   const rows = useMemo(() => partsOf(split ? pairsOf(lines) : lines.map((_, i) => ({ left: i, right: i })), PART), [lines, split]);
   const has = ({ left, right }: Pair, i: number) => i >= 0 && (left === i || right === i);
+  const wanted = (r: Pair) => has(r, here) || has(r, writing) || (comments.length > 0 && (about(r.left).length > 0 || about(r.right).length > 0));
   const row = ({ left, right }: Pair) => {
     const l = lines[left];
     if (l?.kind === "hunk") return <tr key={left}><td className="review-said" colSpan={split ? 6 : 4}><SafeText text={l.text} /></td></tr>;
@@ -83,8 +88,8 @@ export function HunkLines({ lines, tokens, marks, split, here, name, writing, co
   return (
     <div className="review-lines selectable" ref={el} tabIndex={0} role="group" aria-label={name}>
       {rows.map((part, i) => (
-        <Unseen key={i} rows={part.length} first={i === 0} wanted={part.some((r) => has(r, here) || has(r, writing))}>
-          {() => <table className={split ? "review-split" : ""}><tbody>{part.map(row)}</tbody></table>}
+        <Unseen key={i} rows={part.length} first={i === 0} wanted={part.some(wanted)}>
+          {() => <table className={split ? "review-split" : ""}>{split ? SPLIT : UNIFIED}<tbody>{part.map(row)}</tbody></table>}
         </Unseen>
       ))}
     </div>

@@ -24,6 +24,7 @@ import type { CommentActs, HunkActs, Writing } from "./acts";
 import { ReviewFileView } from "./ReviewFileView";
 import { CommentsBar, CommitBar, StateBar } from "./ReviewFoot";
 import { ReviewList } from "./ReviewList";
+import { focusHunks, useKeyboard } from "./useKeyboard";
 import { useRejected, useReview } from "./useReview";
 import { useWidth } from "./useWidth";
 import "./review.css";
@@ -62,6 +63,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   const hunks = file?.diff?.hunks ?? [];
   const here = hunks[Math.min(hunk, hunks.length - 1)];
   const lineOf = (h: ReviewHunk) => (line < 0 ? firstChange(linesOf(h)) : line);
+  const keyboard = useKeyboard(panel, `${Math.min(hunk, hunks.length - 1)} ${path}`, file !== null);
   const editable = Boolean(status?.editable);
   const since = file?.diff?.since || at?.since || "";
   const decides = editable && !since;
@@ -94,10 +96,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   const toHunks = () => {
     setFront(true);
     if (at) setOpened((o) => new Set([...o, at.path]));
-    requestAnimationFrame(() => {
-      const found = [".review-hunk.here .review-lines", ".review-hunk.here button", ".review-hunks button", ".review-file-head button"].map((s) => panel.current?.querySelector<HTMLElement>(s));
-      found.find((el) => el && el.offsetParent !== null)?.focus();
-    });
+    requestAnimationFrame(() => focusHunks(panel.current));
   };
   const stepFile = (by: number) => choose(files[Math.min(files.length - 1, Math.max(0, files.findIndex((f) => f.path === at?.path) + by))]);
   const stepHunk = (by: number) => {
@@ -204,7 +203,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   );
   const none = status && (hasNoList(status.state) ? status.detail : files.length === 0 ? (ofRun ? "The run changed no files." : "Nothing changed.") : "");
   return (
-    <section className={`review ${front ? "review-front" : ""}`} ref={panel} aria-label="Review" tabIndex={-1} onFocus={arrive} onKeyDown={onKeyDown} data-region="review" aria-busy={busy}>
+    <section className={`review ${front ? "review-front" : ""}`} ref={panel} aria-label="Review" tabIndex={-1} onFocus={(e) => { arrive(e); keyboard.onFocus(e); }} onBlur={keyboard.onBlur} onKeyDown={onKeyDown} data-region="review" aria-busy={busy}>
       <header className="review-head">
         <div className="review-switch" role="radiogroup" aria-label="What is shown">
           {chosen && segment("run", run ? `Run ${clock(run.startedAt || run.seenAt)}` : "Run")}
