@@ -134,6 +134,7 @@ test("links: output of a terminal leads to the files at a line, and with Alt to 
   await page.keyboard.press("Control+Shift+T");
   await page.locator(".xterm-rows").waitFor();
   await until("its session", () => mock.terminals.sessions.size === 1);
+  await page.locator(".xterm-rows > div", { hasText: "$" }).waitFor(); // what is printed before is in its first picture
   await mock.terminals.last().write("\x1b]7;file://box/home/ana/src/api-server/cmd\x07\r\nmain.go:9:2: wrong\r\n\x1b]8;;file://box/home/ana/src/api-server/Makefile#L2\x07the rules\x1b]8;;\x07\r\n");
   const at = async (text) => {
     const row = page.locator(".xterm-rows > div", { hasText: text });
