@@ -241,7 +241,8 @@ test("review: the keyboard goes with the hunk, however far, and every hunk is in
   await becomes(() => section(page), "part 51");
   await page.keyboard.press("a");
   await until("it is accepted", () => said(mock).at(-1) === "stage a.go a.go51");
-  await until("the keyboard is in the folded hunk", () => keyboard(page));
+  await becomes(async () => (await here(page)).endsWith(", accepted"), true, "it is shown as accepted");
+  await until("the keyboard is in the folded hunk", async () => (await keyboard(page)) === true);
   await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
   await page.keyboard.press("n");
   await becomes(() => section(page), "part 52");
@@ -253,10 +254,12 @@ test("review: the keyboard goes with the hunk, however far, and every hunk is in
   await panel(page).getByText("line 1 in 0", { exact: true }).waitFor();
   await page.keyboard.press("a");
   await until("the one with the keyboard is accepted", () => said(mock).at(-1) === "stage a.go a.go53");
+  await becomes(async () => (await here(page)).endsWith(", accepted"), true, "it is shown as accepted");
+  await until("the keyboard is in it", async () => (await keyboard(page)) === true);
   await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
   await press(page, "n", 27); // into the next file
   await panel(page).getByRole("heading", { name: "b.go" }).waitFor();
-  await until("the keyboard is in the next file", () => keyboard(page));
+  await until("the keyboard is in the next file", async () => (await keyboard(page)) === true);
   await page.keyboard.press("Escape");
   await until("the list has the keyboard", () => page.evaluate(() => document.activeElement.matches(".review-list")));
 });

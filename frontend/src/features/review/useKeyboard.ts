@@ -1,5 +1,5 @@
 import type { FocusEvent, RefObject } from "react";
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 const HERE = [".review-hunk.here .review-lines", ".review-hunk.here button", ".review-hunks button"];
 const HEAD = ".review-file-head button"; // of a file without hunks that take the keyboard
@@ -14,11 +14,11 @@ export const focusHunks = (panel: HTMLElement | null) => first(panel, [...HERE, 
 /** Keeps the keyboard in the hunks: with the chosen one, and where what had it is gone. chosen: another word for each. read: whether the file is there. */
 export function useKeyboard(panel: RefObject<HTMLElement | null>, chosen: string, read: boolean) {
   const inside = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const had = document.activeElement?.closest(".review-hunk");
     if (had && panel.current?.contains(had) && !had.matches(".here")) first(panel.current, HERE)?.focus({ preventScroll: true });
   }, [panel, chosen]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (inside.current && read && document.activeElement === document.body) first(panel.current, [...HERE, ".review-list", HEAD])?.focus({ preventScroll: true });
   });
   return {
