@@ -104,6 +104,7 @@ test("desk: what ended is marked as seen, what works is told, and many are lines
   await done.getByText("All tidy now.").waitFor();
   await done.getByText("$0.03").waitFor();
   await done.getByText("Touched: CI workflow, Git hook").waitFor();
+  await done.getByText("Look at them before you accept them.").waitFor();
   await clean(page, "an end that nobody has looked at", { looks: CONTRAST });
   await done.getByRole("article").focus();
   await page.keyboard.press("s");
@@ -114,6 +115,32 @@ test("desk: what ended is marked as seen, what works is told, and many are lines
   await page.setViewportSize({ width: 320, height: 700 });
   await clean(page, "the desk where it is narrow");
   equal(await desk(page).evaluate((el) => el.scrollWidth - el.clientWidth), 0, "hidden to the right");
+});
+
+test("desk: of many that ended, each line says what it touched beyond the project", { size: [1440, 900] }, async (page, mock) => {
+  const dir = "/home/ana/src/shop";
+  const file = { path: `${dir}/.github/workflows/ci.yml`, kind: "edit", added: 1, removed: 0, alarm: "CI workflow" };
+  for (let i = 0; i < 8; i++) {
+    const ch = mock.world.addChannel(`shop-${i}`, dir);
+    const emit = (type, data) => mock.world.emit(type, ch.channel_id, `r-${i}`, data);
+    emit("message.created", { msg_id: `m-${i}`, content: "Tidy up.", is_bot: false });
+    emit("tool.use", { tool_use_id: `t-${i}`, tool_name: "MultiEdit", input: {} });
+    emit("tool.result", { tool_use_id: `t-${i}`, output: "ok", is_error: false, files: i === 0 ? [file] : [] });
+    emit("agent.status", { status: "completed", state: "done", result: "Tidy.", duration_ms: 5000 });
+    Object.assign(ch, { last_event_id: 1e9, state: "done" });
+    mock.world.emit("channel.updated", ch.channel_id, "", mock.world.view(ch));
+  }
+  await page.getByRole("button", { name: /^Desk/ }).click();
+  const done = desk(page).getByRole("group", { name: "Finished, not looked at" });
+  await becomes(() => done.locator(".desk-line").count(), 8, "lines");
+  const line = done.locator(".desk-line", { hasText: "shop-0" });
+  await line.getByText("Touched: CI workflow").waitFor();
+  equal(await done.getByText("Touched:").count(), 1, "alarms");
+  await line.getByText("Look at them before you accept them.").waitFor({ state: "attached" });
+  await clean(page, "lines with an alarm", { looks: CONTRAST });
+  await page.setViewportSize({ width: 320, height: 700 });
+  await clean(page, "lines with an alarm where it is narrow");
+  ok((await line.locator(".desk-alarm").evaluate((el) => el.clientWidth)) > 60, "the alarm is in sight");
 });
 
 test("desk: r opens the review of the card's channel", { size: [1440, 900] }, async (page, mock) => {

@@ -147,8 +147,13 @@ test("a missing image that Loop can build is built from the run that wanted it",
 });
 
 test("a part that cannot be loaded says so in its place; trying again brings it, with the keyboard", { quietErrors: true, alone: true }, async (page) => {
-  let down = true;
-  await page.route(/\/(ReviewPanel|FindDialog)-.*\.js/, (r) => (down ? r.abort() : r.continue()));
+  let down = "js";
+  let refused = 0;
+  await page.route(/\/(ReviewPanel|FindDialog)-.*\.(js|css)/, (r) => {
+    if (!down || !r.request().url().includes(`.${down}`)) return r.continue();
+    refused++;
+    return r.abort();
+  });
   await page.reload();
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).waitFor();
@@ -158,14 +163,53 @@ test("a part that cannot be loaded says so in its place; trying again brings it,
   const place = page.getByRole("group", { name: "The review" });
   await place.getByText("The review could not be loaded.").waitFor();
   await becomes(() => place.evaluate((el) => el.contains(document.activeElement)), true, "the keyboard waits there");
+  const before = refused;
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter"); // Try again
-  await until("it is tried", () => place.getAttribute("aria-busy").then((b) => b === "false"));
-  await place.getByText("The review could not be loaded.").waitFor();
-  down = false;
+  await until("it is tried twice", () => refused >= before + 2);
+  await place.getByText("Trying again did not help").waitFor();
+  down = "";
   await place.getByRole("button", { name: "Try again" }).click();
   await place.waitFor({ state: "detached" });
   await becomes(() => page.evaluate(() => Boolean(document.activeElement?.closest(".review"))), true, "the keyboard is in the review");
   await page.keyboard.press("Control+Shift+F"); // a dialog
   await page.getByRole("dialog").getByRole("textbox").or(page.getByRole("dialog").getByRole("combobox")).first().waitFor();
+});
+
+const styled = (page, name) => page.evaluate((n) => [...document.styleSheets].filter((s) => s.href?.includes(`/${n}-`) && s.cssRules.length > 0).length, name);
+
+test("a part whose styles did not load comes with them when it is tried again", { quietErrors: true, alone: true }, async (page) => {
+  let down = true;
+  await page.route(/\/(ReviewPanel|FindDialog)-.*\.css/, (r) => (down ? r.abort() : r.continue()));
+  await page.reload();
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).waitFor();
+  await page.keyboard.press("Control+Shift+F");
+  const dialog = page.getByRole("dialog", { name: "Not loaded" });
+  await dialog.getByText("The search could not be loaded.").waitFor();
+  equal(await styled(page, "FindDialog"), 0, "stylesheets while they fail");
+  down = false;
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("dialog").getByRole("textbox").or(page.getByRole("dialog").getByRole("combobox")).first().waitFor();
+  equal(await styled(page, "FindDialog"), 1, "stylesheets");
+});
+
+test("where trying again does not help, the page is to be loaded again", { quietErrors: true, alone: true }, async (page) => {
+  const first = [...(await (await page.request.get(page.url().split("#")[0])).text()).matchAll(/assets\/[\w.-]+/g)].map((m) => m[0]);
+  ok(first.length > 0, "what the page begins with");
+  let down = true;
+  await page.route(/\/assets\/.*\.(js|css)/, (r) => (down && !first.some((f) => r.request().url().includes(f)) ? r.abort() : r.continue()));
+  await page.reload();
+  const card = page.locator("[data-coming=failed]").first();
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await card.getByText("could not be loaded.").waitFor();
+  const primary = card.locator("button.primary");
+  equal(await primary.innerText(), "Try again");
+  await primary.click();
+  await card.getByText("Trying again did not help").waitFor();
+  equal(await primary.innerText(), "Reload the page");
+  down = false;
+  await primary.click();
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).waitFor();
 });

@@ -22,11 +22,13 @@ import { parseOutbox } from "./model/outbox";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
 import { keepPage } from "./shell/drops";
 import { openBridge } from "./shell/open";
+import { keepStyles } from "./ui/Later";
 
 const RECALL_MS = 400; // Loop is on this computer; after this time the page begins with the browser's memory
 
 register(PANELS);
 keepPage();
+keepStyles();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"), parseTheme(loadChoice("look")));
 outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { AGAIN_MS, loader, moduleOf } from "./loader";
+import { AGAIN_MS, loader, lostStyles, moduleOf } from "./loader";
 
 function world(...answers: (string | Error)[]) {
   const pauses: number[] = [];
@@ -46,4 +46,22 @@ it("knows which module of the page an error names", () => {
   expect(moduleOf(new TypeError("Failed to fetch dynamically imported module: wails://wails/assets/a.js"), "wails://wails")).toBe("wails://wails/assets/a.js");
   for (const other of ["Importing a module script failed.", "at http://127.0.0.2:7000/a.js", "at https://127.0.0.1:7000/a.js", "a.js"]) expect(moduleOf(new Error(other), page)).toBe("");
   expect(moduleOf(null, page)).toBe("");
+});
+
+it("asks again for stylesheets that were lost, each once at a time, until they are there", async () => {
+  const asked: string[] = [];
+  let down = true;
+  const styles = lostStyles(async (address) => {
+    asked.push(address);
+    await Promise.resolve();
+    if (down) throw new Error(`no ${address}`);
+  });
+  await styles.bring(true);
+  for (const address of ["a.css", "b.css", "a.css"]) styles.lose(address);
+  await Promise.all([expect(styles.bring(true)).rejects.toThrow("no a.css"), styles.bring(false)]);
+  expect(asked).toEqual(["a.css", "b.css"]);
+  down = false;
+  await styles.bring(true);
+  await styles.bring(true);
+  expect(asked).toEqual(["a.css", "b.css", "a.css", "b.css"]);
 });

@@ -58,3 +58,33 @@ export function moduleOf(err: unknown, origin: string): string {
   const found = /\S+\.js(?=\?again=|\s|$)/.exec(String(err instanceof Error ? err.message : ""))?.[0];
   return found?.startsWith(`${origin}/`) ? found : "";
 }
+
+export type LostStyles = {
+  /** Notes a stylesheet that did not load. */
+  lose(address: string): void;
+  /** Asks again for all that are lost. must: it fails where one of them does. */
+  bring(must: boolean): Promise<void>;
+};
+
+/**
+ * Stylesheets that did not load. What Vite makes of import() asks for each only once, and counts one
+ * that failed as loaded from then on, so the part would come without its styles.
+ */
+export function lostStyles(put: (address: string) => Promise<unknown>): LostStyles {
+  const lost = new Set<string>();
+  const coming = new Map<string, Promise<unknown>>();
+  function one(address: string): Promise<unknown> {
+    const before = coming.get(address);
+    if (before) return before;
+    const now = put(address).then(() => lost.delete(address)).finally(() => coming.delete(address));
+    coming.set(address, now);
+    return now;
+  }
+  return {
+    lose: (address) => void lost.add(address),
+    async bring(must) {
+      const failed = (await Promise.allSettled([...lost].map(one))).find((r) => r.status === "rejected");
+      if (must && failed) throw failed.reason;
+    },
+  };
+}

@@ -1,11 +1,28 @@
 // Parts of the page that are loaded when they are first needed, and in a quiet moment before.
 import type { ComponentType, ReactNode } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { loader, moduleOf } from "../model/loader";
+import { loader, lostStyles, moduleOf } from "../model/loader";
 import { Button } from "./Button";
 import { FailureCard } from "./FailureCard";
 import { enterRegion } from "./layer";
 import "./later.css";
+
+const origin = () => `${location.protocol}//${location.host}`;
+
+const styles = lostStyles((address) => new Promise((done, fail) => {
+  const link = document.createElement("link");
+  Object.assign(link, { rel: "stylesheet", crossOrigin: "", href: address, onload: done, onerror: () => fail(new Error(`The stylesheet ${address} did not load.`)) });
+  document.head.append(link);
+}));
+
+/** From now on a stylesheet of the page that did not load is asked for again with the next part. */
+export function keepStyles() {
+  document.addEventListener("error", ({ target }) => {
+    if (!(target instanceof HTMLLinkElement) || target.rel !== "stylesheet" || !target.href.startsWith(`${origin()}/`)) return;
+    target.remove();
+    styles.lose(target.href);
+  }, true);
+}
 
 const all: (() => Promise<unknown>)[] = [];
 
@@ -26,7 +43,8 @@ export function later<P extends object, M>(
   name: string, fetch: () => Promise<M>, pick: (m: M) => ComponentType<P>, { frame, ahead = true }: More<P> = {},
 ): ComponentType<P> & { load(): Promise<unknown> } {
   const part = loader(async (failed, n) => {
-    const address = moduleOf(failed, `${location.protocol}//${location.host}`);
+    await styles.bring(n > 0);
+    const address = moduleOf(failed, origin());
     const m = address ? ((await import(/* @vite-ignore */ `${address}?again=${n}`)) as M) : await fetch();
     const found = pick(m) as ComponentType<P> | undefined;
     if (!found) throw new Error("The file has another content.");
@@ -67,12 +85,18 @@ export function later<P extends object, M>(
       setFailed(null);
       setTries((n) => n + 1);
     }
+    // Chromium remembers also of what a part imports that it failed, and gives that no new address.
+    const stuck = tries > 0;
+    const remedy = stuck ? "Trying again did not help, as the browser may remember what failed. Reload the page." : "Try again. If Loop was updated or started anew meanwhile, reload the page.";
+    const buttons = [
+      <Button key="again" look={stuck ? "small" : "small primary"} onClick={again}>Try again</Button>,
+      <Button key="reload" look={stuck ? "small primary" : "small"} onClick={() => location.reload()}>Reload the page</Button>,
+    ];
     const body = (
       <div className="later" ref={box} tabIndex={-1} data-region data-coming={failed ? "failed" : "soon"} role="group" aria-label={name} aria-busy={!failed}>
         {failed ? (
-          <FailureCard failure={{ code: "page", cause: `${name} could not be loaded.`, remedy: "Try again. If Loop was updated or started anew meanwhile, reload the page.", detail: String(failed) }}>
-            <Button look="small primary" onClick={again}>Try again</Button>
-            <Button look="small" onClick={() => location.reload()}>Reload the page</Button>
+          <FailureCard failure={{ code: "page", cause: `${name} could not be loaded.`, remedy, detail: String(failed) }}>
+            {stuck ? buttons.toReversed() : buttons}
           </FailureCard>
         ) : (
           <div className="later-soon" role="status">

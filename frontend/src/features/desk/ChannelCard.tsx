@@ -37,6 +37,7 @@ export function ChannelCard({ channel: c, framed, line, off, onFrame, onOpen }: 
         <Icon size={14} aria-hidden />
         <span className="ellipsis">{project && project.channel_id !== c.channel_id && <span className="desk-project">{visible(project.name)} › </span>}<button type="button" className="desk-name" tabIndex={-1} onClick={onOpen}>{name}</button></span>
         <StateWord state={c.state} driven={c.driven === true} {...(c.running_since ? { since: c.running_since } : {})} queued={c.queued} />
+        {line && end && <Alarm end={end} c={c} />}
         {end && <time className="tnum desk-when">{when(end.at)}</time>}
       </p>
       {!line && end && <Ended end={end} c={c} off={off} onOpen={onOpen} />}
@@ -48,18 +49,31 @@ export function ChannelCard({ channel: c, framed, line, off, onFrame, onOpen }: 
 
 const now = (v: { verb: string; object: string }) => <><strong>{v.verb}</strong> <SafeLine text={v.object.slice(0, TEXT_MAX)} /></>;
 
-function Ended({ end, c, off, onOpen }: { end: EndItem; c: ShownChannel; off: boolean; onOpen(): void }) {
+const useOutcome = (end: EndItem, c: ShownChannel) => {
   const run = useStore(timelinesStore, (all) => timelineOf(all, c.channel_id).built.runs[end.runId]);
-  const outcome = outcomeOf(run, end.status.state === "done");
+  return { run, outcome: outcomeOf(run, end.status.state === "done") };
+};
+
+const WHY = "Files like these run or count outside of the project. Look at them before you accept them.";
+
+/** What the run changed that reaches further than the project. In a line, only a screen reader has the room to say why it matters. */
+function Alarm({ end, c, explained }: { end: EndItem; c: ShownChannel; explained?: boolean }) {
+  const alarms = useOutcome(end, c).outcome?.alarms ?? [];
+  if (alarms.length === 0) return null;
+  const touched = <><ShieldAlert size={13} aria-hidden /> <span className="ellipsis">Touched: <b>{alarms.join(", ")}</b></span></>;
+  if (explained) return <><p className="desk-alarm">{touched}</p><p className="desk-hint">{WHY}</p></>;
+  return <span className="desk-alarm" title={WHY}>{touched}<span className="sr-only">. {WHY}</span></span>;
+}
+
+function Ended({ end, c, off, onOpen }: { end: EndItem; c: ShownChannel; off: boolean; onOpen(): void }) {
+  const { run, outcome } = useOutcome(end, c);
   const said = end.failure?.cause || end.status.result || "";
   const ms = end.status.duration_ms || 0;
   const failed = end.status.state === "failed" || end.status.state === "interrupted";
   return (
     <>
       {said && <p className="desk-text desk-said">{prose(said.slice(0, TEXT_MAX))}</p>}
-      {outcome && outcome.alarms.length > 0 && (
-        <p className="desk-alarm" title="Files like these run or count outside of the project. Look at them before you accept them."><ShieldAlert size={13} aria-hidden /> Touched: <b>{outcome.alarms.join(", ")}</b></p>
-      )}
+      <Alarm end={end} c={c} explained />
       <p className="desk-facts tnum">
         {outcome && <span>{outcome.words} {outcome.added > 0 && <span className="plus">+{outcome.added}</span>} {outcome.removed > 0 && <span className="minus">−{outcome.removed}</span>}</span>}
         {ms > 0 && <span>{duration(ms)}</span>}

@@ -116,7 +116,7 @@ function textOf(node: ReactNode): string {
 const Block = memo(function Block({ text }: { text: string }) {
   return useMemo(() => drawn(text), [text]) ?? (
     <>
-      <p className="muted">Its Markdown is nested too much to be drawn, so this is the text as it was written.</p>
+      <p className="muted">Drawing its Markdown would take too long, so this is the text as it was written.</p>
       <div className="output"><pre className="selectable" tabIndex={0} aria-label="Text as it was written"><SafeText text={text} /></pre></div>
     </>
   );

@@ -66,7 +66,7 @@ describe("Markdown that takes a parser for ever", () => {
     return { html, ms: performance.now() - began };
   };
   it("is shown as it was written", () => {
-    for (const bad of [">".repeat(50_000), "*a _b ".repeat(4000) + "b_ a*".repeat(4000), "+ ".repeat(25_000) + "x", "[\n".repeat(25_000), "[a](".repeat(12_500), "> - ".repeat(12_000) + "x"]) {
+    for (const bad of [">".repeat(50_000), "*a _b ".repeat(4000) + "b_ a*".repeat(4000), "+ ".repeat(25_000) + "x", "[\n".repeat(25_000), "[a](".repeat(12_500), "> - ".repeat(12_000) + "x", "#*a _b\n".repeat(4000), "*a _b\n\u00a0\n".repeat(4000), `- a\n  \`\`\`\n${"*a _b\n".repeat(4000)}`]) {
       const { html, ms } = shown(bad);
       expect(html).toContain("as it was written");
       expect(html).toContain(bad.slice(0, 4).trim().replaceAll(">", "&gt;"));
@@ -77,6 +77,6 @@ describe("Markdown that takes a parser for ever", () => {
     for (const bad of ["*a _b ".repeat(180) + "b_ a*".repeat(180), "![".repeat(700) + "](x)".repeat(700), ">".repeat(24) + " x", Array.from({ length: 220 }, (_, i) => "  ".repeat(i) + "- x").join("\n")]) expect(md(bad).length).toBeGreaterThan(100);
   }, BUSY);
   it("is drawn where it is only long", () => {
-    expect(md("- **a** and `b`\n".repeat(1000))).not.toContain("as it was written");
+    for (const long of ["- **a** and `b`\n".repeat(1000), `Look:\n\n\`\`\`c\n${"*p = _a[i] * _b[j];\n".repeat(1500)}\`\`\`\n`]) expect(md(long)).not.toContain("as it was written");
   }, BUSY);
 });
