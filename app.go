@@ -51,7 +51,8 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}
 	app := &App{}
-	opts.Window, opts.Saves, opts.Dialogs, opts.Notices, opts.Frame = app, app, dialog.New(), dialog.NewNotifier(), dialog.NewFrame()
+	opts.Window, opts.Saves, opts.Dialogs, opts.Frame = app, app, dialog.New(), dialog.NewFrame()
+	opts.Notices = dialog.NewNotifier(systemNotices{app}, app.Show)
 	d, err := daemon.NewOrShow(ctx, opts)
 	if d == nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"loop/agentimage/guest/mcp"
 	"loop/backend/cli"
+	"loop/backend/dialog"
 )
 
 //go:embed all:frontend/dist
@@ -41,5 +42,9 @@ func main() {
 			os.Exit(mcp.BrowserMain(ctx, os.Args[2:], version))
 		}
 	}
-	os.Exit(cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, deps(page)))
+	args := os.Args[1:]
+	if dialog.FromToast(args) {
+		args = nil // the window is what was clicked for
+	}
+	os.Exit(cli.Main(ctx, args, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, deps(page)))
 }

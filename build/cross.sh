@@ -31,6 +31,9 @@ for arch in amd64 arm64; do
   step "Compiling for darwin/$arch with the tag desktop"
   GOOS=darwin GOARCH=$arch go vet -tags desktop ./backend/dialog
 done
+# On Windows all of them need no cgo.
+step "Compiling for windows/amd64 with the tag desktop"
+GOOS=windows GOARCH=amd64 go vet -tags desktop . ./backend/dialog
 compile linux arm64
 step "Compiling the guest for linux/arm64"
 GOOS=linux GOARCH=arm64 go vet ./agentimage/...

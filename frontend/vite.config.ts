@@ -14,6 +14,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      output: {
+        // Without these groups, what several parts share would be a hundred files of one icon or one module each.
+        codeSplitting: {
+          groups: [
+            { name: "icons", test: /node_modules\/lucide-react/ },
+            { name: "shared", test: /\/src\/(api|model|shell|ui|dock|session)\//, minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   worker: { format: "es" },
   test: { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 120_000 }, // a loaded machine may stand still for seconds

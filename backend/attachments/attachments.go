@@ -17,6 +17,7 @@ import (
 	_ "image/jpeg" //
 	_ "image/png"  //
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,8 @@ import (
 const (
 	folder  = "attachments"
 	maxName = 200 // bytes
+
+	idLength = 2 * sha256.Size
 )
 
 // Files keeps them. Methods may be called from any goroutine.
@@ -40,6 +43,9 @@ type Files struct {
 	Channels interface {
 		Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	}
+	// Named says whether a run or an event of the channel names a picture.
+	Named func(ctx context.Context, ch core.ChannelID, id string) (bool, error)
+	Log   *slog.Logger
 }
 
 // Add keeps a picture and says what it is. Errors are Failures for a screen.
@@ -54,12 +60,20 @@ func (f Files) Add(ctx context.Context, ch core.ChannelID, name string, data []b
 		}
 		return a, fmt.Errorf("read channel: %w", err)
 	}
+	counting.Lock()
+	defer counting.Unlock()
 	at := f.path(ch, a.ID)
 	if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() == a.Bytes {
-		return a, nil
+		if _, err := os.Lstat(at + uses); errors.Is(err, fs.ErrNotExist) {
+			return a, nil // it is older than the count, and stays
+		}
+		return a, f.use(ch, a.ID, 1)
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return a, fmt.Errorf("make the folder of attachments: %w", err)
+	}
+	if err := f.use(ch, a.ID, 1); err != nil {
+		return a, err
 	}
 	if err := atomicfile.Replace(at, data); err != nil {
 		return a, fmt.Errorf("keep attachment: %w", err)
@@ -79,8 +93,8 @@ func (f Files) AddFile(ctx context.Context, ch core.ChannelID, name string) (cor
 
 // Read returns the bytes of a picture, once they are what its id says.
 func (f Files) Read(ch core.ChannelID, id string) ([]byte, error) {
-	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size || !filepath.IsLocal(string(ch)) {
-		return nil, core.Fail(core.CodeInvalid, err, "That is no attachment's id.", "")
+	if !valid(ch, id) {
+		return nil, core.Fail(core.CodeInvalid, nil, "That is no attachment's id.", "")
 	}
 	data, _, err := atomicfile.Read(f.path(ch, id), core.MaxAttachmentBytes)
 	if errors.Is(err, fs.ErrNotExist) {

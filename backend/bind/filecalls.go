@@ -24,6 +24,7 @@ type AttachmentService interface {
 	Add(ctx context.Context, ch core.ChannelID, name string, data []byte) (core.Attachment, error)
 	AddFile(ctx context.Context, ch core.ChannelID, path string) (core.Attachment, error)
 	Read(ch core.ChannelID, id string) ([]byte, error)
+	Drop(ch core.ChannelID, id string) error
 }
 
 // EditorOpener opens files in the person's own editor.
@@ -100,6 +101,12 @@ func (f *Files) AttachFile(channelID, path string) (core.Attachment, error) {
 // Attachment is the content of a picture that was attached.
 func (f *Files) Attachment(channelID, id string) ([]byte, error) {
 	return f.Pictures.Read(core.ChannelID(channelID), id)
+}
+
+// Detach says that a picture was taken out of a prompt that is being written. Each Attach is to
+// be answered by at most one. Once none is left, the picture goes after a week.
+func (f *Files) Detach(channelID, id string) error {
+	return f.Pictures.Drop(core.ChannelID(channelID), id)
 }
 
 // Write makes data the content of a file whose content has the mark of Read; with an empty

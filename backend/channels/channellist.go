@@ -30,9 +30,12 @@ type Store interface {
 	Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error)
 }
 
-// Runs stops what a channel is doing before it is removed.
+// Runs are those of channels.
 type Runs interface {
+	// CancelChannel stops what a channel is doing before it is removed.
 	CancelChannel(ctx context.Context, id core.ChannelID) error
+	// Undecided says whether one waits for the person's word on the image that its project brings.
+	Undecided(id core.ChannelID) bool
 }
 
 // Browsers are those of channels.
@@ -141,6 +144,7 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (core.ChannelView,
 }
 
 func (s *Service) view(ch core.Channel, a core.ChannelActivity) core.ChannelView {
+	a.Undecided = s.opts.Runs.Undecided(ch.ID)
 	v := ch.View(a)
 	v.BrowserHeld = s.opts.Browsers.Held(ch.ID)
 	v.OnHost = s.opts.OnHost != nil && s.opts.OnHost(ch)

@@ -28,6 +28,7 @@ type world struct {
 	act       map[core.ChannelID]core.ChannelActivity
 	events    []core.Event
 	held      core.ChannelID // its browser
+	undecided core.ChannelID
 	cancelled []core.ChannelID
 	forgotten []core.ChannelID // by browsers
 	sessions  []core.SessionInfo
@@ -195,6 +196,8 @@ func (w *world) Activity(context.Context) (map[core.ChannelID]core.ChannelActivi
 	defer w.mu.Unlock()
 	return maps.Clone(w.act), nil
 }
+
+func (w *world) Undecided(id core.ChannelID) bool { return id == w.undecided }
 
 func (w *world) CancelChannel(_ context.Context, id core.ChannelID) error {
 	err := w.call("CancelChannel", string(id))

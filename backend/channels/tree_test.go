@@ -256,6 +256,15 @@ func TestNeedsYou(t *testing.T) {
 	if v, err := w.s.Get(t.Context(), p.ID); err != nil || v.State != core.ChannelNeedsYou || v.Questions != 1 || v.Queued != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}
+	w.act[p.ID] = core.ChannelActivity{Active: &core.Run{}}
+	w.undecided = p.ID
+	if all, err := w.s.List(t.Context()); err != nil || len(all) != 1 || all[0].State != core.ChannelNeedsYou || !all[0].Undecided {
+		t.Errorf("undecided: %+v, %v", all, err)
+	}
+	w.act[p.ID] = core.ChannelActivity{} // it ended meanwhile
+	if v, err := w.s.Get(t.Context(), p.ID); err != nil || v.State != core.ChannelIdle || v.Undecided {
+		t.Errorf("ended: %+v, %v", v, err)
+	}
 }
 
 func TestSearchRanks(t *testing.T) {

@@ -250,6 +250,7 @@ func (h *human) held(a core.Approval) {
 
 var steps = map[string]string{
 	"toolchain": "Waiting for a decision on the project's own image",
+	"slot":      "Waiting until a run elsewhere ends",
 	"image":     "Getting the agent image ready",
 	"container": "Starting the container",
 	"link":      "Connecting to the container",

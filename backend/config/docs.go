@@ -41,7 +41,7 @@ var docs = map[string]string{
 	"do_not_disturb": "Show no notification, whatever happens. What waits is in the window, and a held call still has its dialog.",
 	"notify": "What the desktop tells of a channel while nobody looks at Loop's window. all: it needs you, a run failed, a run is done. " +
 		"problems: the first two. needs_you: the first. A channel may have its own choice.",
-	"notify_sound": "Let the desktop play its sound with these notifications.",
+	"notify_sound": "Let the desktop play its sound with these notifications. On macOS and Windows the system decides.",
 	"on_app_exit": "What becomes of containers that nobody holds when Loop ends. keep: they go on, and one that no Loop has visited for " +
 		"half an hour and in which nothing runs ends by itself. stop: they are stopped, and the next run starts them again. remove: they " +
 		"are removed. Runs and terminals go on in any case.",

@@ -19,7 +19,9 @@ page.previous-channel page.next-channel page.next-region page.previous-region pa
 page.desk page.shortcuts page.quit
 panes.left panes.right panes.up panes.down panes.arrange panes.zoom panes.broadcast panes.previous-tab panes.next-tab
 panes.split-right panes.split-down panes.new panes.close
+tree.rename tree.remove
 prompt.attach prompt.model prompt.effort prompt.plan prompt.fresh prompt.history
+queue.earlier queue.later
 timeline.next timeline.previous timeline.copy timeline.link timeline.file timeline.edit timeline.back timeline.fork timeline.review
 timeline.all-lines
 terminal.copy terminal.paste terminal.find terminal.zoom-in terminal.zoom-out terminal.zoom-reset terminal.clear

@@ -120,6 +120,7 @@ type ChannelActivity struct {
 	Queued      int
 	Questions   int   // that wait for the person
 	Active      *Run  // starting or running
+	Undecided   bool  // Active waits for the person's word on the image that the project brings
 	Talked      int64 // when something was last said in a terminal, in ms; 0: never
 	Talking     int64 // since when the agent is at a turn in a terminal, in ms; 0: it is not
 	Last        *Run  // newest run that ended
@@ -147,6 +148,7 @@ type ChannelView struct {
 	Questions    int          `json:"questions,omitempty"` // open ones; the channel is parked while there are any
 	LastEventID  int64        `json:"last_event_id"`
 	LastError    *Failure     `json:"last_error,omitempty"`
+	Undecided    bool         `json:"undecided,omitempty"`    // its run waits for the person's word on the image that the project brings
 	BrowserHeld  bool         `json:"browser_held,omitempty"` // the person drives its browser, and an agent waits for that
 	Talking      bool         `json:"talking,omitempty"`      // the agent is at a turn in a terminal
 	OnHost       bool         `json:"on_host,omitempty"`      // what a person prompts works on this computer itself, without a container
@@ -156,10 +158,12 @@ type ChannelView struct {
 // command line and agents see. frontend/src/model/frame.ts follows it by events.
 func (c Channel) View(a ChannelActivity) ChannelView {
 	v := ChannelView{Channel: c, State: ChannelIdle, Queued: a.Queued, Questions: a.Questions, LastEventID: a.LastEventID}
-	v.Talking = a.Talking > 0
+	v.Talking, v.Undecided = a.Talking > 0, a.Undecided && a.Active != nil
 	switch {
 	case a.Questions > 0:
 		v.State = ChannelNeedsYou
+	case v.Undecided:
+		v.State, v.RunningSince = ChannelNeedsYou, a.Active.StartedAt
 	case a.Active != nil:
 		v.State, v.RunningSince = ChannelWorking, a.Active.StartedAt
 	case a.Talking > 0:

@@ -182,6 +182,7 @@ type FileChange struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Patch   string `json:"patch,omitempty"` // unified hunks, bounded
+	Alarm   string `json:"alarm,omitempty"` // ReviewAlarm.Word, where the file is in the project and reaches further
 }
 
 // Background lists all tasks that the agent has under way besides its turn; a later
@@ -205,7 +206,7 @@ type BackgroundTask struct {
 type Status struct {
 	Status     string    `json:"status"`
 	State      RunState  `json:"state"`
-	Step       string    `json:"step,omitempty"` // StepToolchain, image, container, link, agent
+	Step       string    `json:"step,omitempty"` // StepToolchain, slot, image, container, link, agent
 	Error      string    `json:"error,omitempty"`
 	Failure    *Failure  `json:"failure,omitempty"`
 	Result     string    `json:"result,omitempty"`

@@ -315,7 +315,7 @@ func (d *Daemon) assembleRuns() {
 	})
 	runs := settingsReader{from: d.settings, ask: true, keys: d.settings.Keys}
 	places := hostrun.Places{Registry: d.containers, Containers: d.links, Host: d.host}
-	d.pictures = attachments.Files{Home: d.home, Channels: d.store}
+	d.pictures = attachments.Files{Home: d.home, Channels: d.store, Named: d.store.NamesPicture, Log: d.log}
 	d.files = filebridge.New(filebridge.Options{
 		Channels: d.store, Provision: d.provision, Containers: d.containers, Links: d.links, Policies: d.decisions.Policies,
 	})
@@ -381,7 +381,7 @@ func (d *Daemon) assembleBound() {
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
 		Settings: settings.ForDoctor{Service: d.settings, File: d.config}, ReadCA: imagebuild.ReadCAFile,
-		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
+		Home: d.home, Build: d.images.Build, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv, Notices: d.opts.Notices,
 	})}
 	memory, err := pagememory.Open(d.home)
 	if err != nil {
@@ -407,7 +407,8 @@ func (d *Daemon) assembleBound() {
 		gate:   &bind.Gate{Ctx: d.ctx, Service: d.gate}, gateLog: &bind.GateLog{Ctx: d.ctx, Service: d.decisions},
 		gateRules: &bind.GateRules{Ctx: d.ctx, Service: d.decisions.Rules},
 		footage: &bind.Footage{Ctx: d.ctx, Service: d.footage, Dialog: d.opts.Saves, Exports: runexport.New(runexport.Options{
-			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Frames: d.footage, Recordings: d.recordings, Now: time.Now,
+			Run: d.store.Run, Events: d.store.RunEvents, Secrets: d.settings.Secrets, Picture: d.pictures.Read,
+			Frames: d.footage, Recordings: d.recordings, Now: time.Now,
 		})},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings, Looks: d.settings},
 		terminals: &bind.Terminals{Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: d.files, Files: d.files, OS: runtime.GOOS,
@@ -492,6 +493,7 @@ func (d *Daemon) Start() error {
 		d.background("dialogs", d.presentDialogs)
 	}
 	d.background("containers of reviews", d.reviews.Run)
+	d.background("pictures of drafts", d.pictures.Run)
 	d.background("listener", func(context.Context) error { return d.api.Serve() })
 	return nil
 }

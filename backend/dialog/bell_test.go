@@ -50,6 +50,7 @@ func (h *hall) Notify(ctx context.Context, n Notice) (Choice, error) {
 	}
 }
 
+func (h *hall) Ready(context.Context) error      { return nil }
 func (h *hall) Visible() bool                    { h.mu.Lock(); defer h.mu.Unlock(); return h.visible }
 func (h *hall) Mode() Mode                       { h.mu.Lock(); defer h.mu.Unlock(); return h.mode }
 func (h *hall) Ringing(core.ChannelID) Ringing   { h.mu.Lock(); defer h.mu.Unlock(); return h.ringing }

@@ -15,7 +15,8 @@
 // window.
 //
 // What waits behind the one dialog is told in notifications (Notifier, Notices), which lead to
-// the window or deny: freedesktop.org's over D-Bus on Linux, none elsewhere.
+// the window or deny: freedesktop.org's over D-Bus on Linux, and on macOS and Windows those of
+// the window's library, which main hands in as a System.
 //
 // What happens in channels while nobody looks at the window is told in notifications, too
 // (Bell): an agent needs the person, a run failed, a run is done.

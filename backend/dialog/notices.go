@@ -29,6 +29,8 @@ var ErrDismissed = errors.New("the notification was put away")
 // notice away. With an error, which may be ctx's or ErrDismissed, nobody has answered.
 type Notifier interface {
 	Notify(ctx context.Context, n Notice) (Choice, error)
+	// Ready says why nothing would be shown here, as a core.Failure. It asks the person nothing.
+	Ready(ctx context.Context) error
 }
 
 // maxNotices is how many are shown at a time; the rest follow when these are gone.

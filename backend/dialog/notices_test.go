@@ -46,6 +46,8 @@ func (n *tray) Notify(ctx context.Context, notice Notice) (Choice, error) {
 	}
 }
 
+func (n *tray) Ready(context.Context) error { return nil }
+
 func (n *tray) shown() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"loop/backend/core"
 )
 
 // What freedesktop.org's Desktop Notifications Specification 1.2 calls these.
@@ -33,7 +35,7 @@ const callTime = 10 * time.Second
 
 // NewNotifier returns the notifier of this desktop. Notify fails with ErrUnavailable where
 // there is no session bus, or nothing on it that shows notifications.
-func NewNotifier() Notifier { return busNotifier{} }
+func NewNotifier(System, func()) Notifier { return busNotifier{} }
 
 type busNotifier struct{}
 
@@ -90,18 +92,36 @@ func (busNotifier) Notify(ctx context.Context, n Notice) (Choice, error) {
 			if !ok {
 				return Deny, fmt.Errorf("wait for a notification: %w", dbus.ErrClosed)
 			}
-			if choice, err := chosen(s, id); !errors.Is(err, errElse) {
+			if choice, err := chosen(s, id, n.News); !errors.Is(err, errElse) {
 				return choice, err
 			}
 		}
 	}
 }
 
+// Ready asks who shows notifications, and shows none.
+func (busNotifier) Ready(ctx context.Context) error {
+	conn, _, err := notifications(ctx)
+	if err == nil {
+		defer func() { _ = conn.Close() }()
+		calling, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		if err = conn.Object(notifyName, notifyPath).CallWithContext(calling, notifyName+".GetCapabilities", 0).Err; err != nil {
+			err = unavailableOr(ctx, err)
+		}
+	}
+	if err != nil {
+		return core.Fail(codeNotices, err, "Nothing on this desktop shows notifications.",
+			"Start a service for them, such as dunst or mako, in your desktop's session. Until then the window marks what waits.")
+	}
+	return nil
+}
+
 // errElse says that a signal is about something else.
 var errElse = errors.New("another notification")
 
 // chosen is what a signal says of a notification.
-func chosen(s *dbus.Signal, id uint32) (Choice, error) {
+func chosen(s *dbus.Signal, id uint32, news bool) (Choice, error) {
 	if len(s.Body) != 2 || s.Body[0] != id {
 		return Deny, errElse
 	}
@@ -109,7 +129,9 @@ func chosen(s *dbus.Signal, id uint32) (Choice, error) {
 	case notifyName + ".ActionInvoked":
 		switch s.Body[1] {
 		case actionDeny:
-			return Deny, nil
+			if !news { // news has no such button
+				return Deny, nil
+			}
 		case actionReview, actionOpen:
 			return Review, nil
 		}

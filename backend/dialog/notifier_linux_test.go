@@ -2,13 +2,14 @@ package dialog
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+
+	"loop/backend/core"
 )
 
 // privateBus starts a session bus that only this test has.
@@ -88,64 +89,64 @@ func desktopServer(t *testing.T) *server {
 func TestNotificationsOfTheDesktop(t *testing.T) {
 	privateBus(t)
 	notice := Notice{Title: "api waits for you", Lines: []string{"git wants to write: /<b>"}}
-	if _, err := NewNotifier().Notify(t.Context(), notice); !errors.Is(err, ErrUnavailable) {
+	if _, err := NewNotifier(nil, nil).Notify(t.Context(), notice); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("nobody shows notifications, and the error is %v", err)
 	}
-	s := desktopServer(t)
-	type answer struct {
-		choice Choice
-		err    error
+	if err := NewNotifier(nil, nil).Ready(t.Context()); !errors.Is(err, ErrUnavailable) || core.AsFailure(err).Remedy == "" {
+		t.Errorf("nobody shows notifications, and ready says %v", err)
 	}
-	for name, c := range map[string]struct {
-		say  func(end func())
-		want answer
-	}{
-		"denied":     {func(func()) { s.say(t, "ActionInvoked", uint32(7), "deny") }, answer{Deny, nil}},
-		"reviewed":   {func(func()) { s.say(t, "ActionInvoked", uint32(7), "review") }, answer{Review, nil}},
-		"clicked":    {func(func()) { s.say(t, "ActionInvoked", uint32(7), "default") }, answer{Review, nil}},
-		"put away":   {func(func()) { s.say(t, "NotificationClosed", uint32(7), uint32(2)) }, answer{Deny, ErrDismissed}},
-		"taken away": {func(end func()) { end() }, answer{Deny, context.Canceled}},
-		"another one": {func(func()) {
-			s.say(t, "ActionInvoked", uint32(8), "deny")
-			s.say(t, "ActionInvoked", uint32(7), "review")
-		}, answer{Review, nil}},
-		"allow is no word": {func(func()) {
-			s.say(t, "ActionInvoked", uint32(7), "allow")
-			s.say(t, "ActionInvoked", uint32(7), "review")
+	s := desktopServer(t)
+	words := map[string]string{onNotice: "default", onOpen: "review", onDeny: "deny"}
+	conform(t, trayOf{
+		notifier: NewNotifier(nil, nil),
+		shown: func() notified {
+			got := <-s.shown
+			if got[0] != "Loop" || got[3] != "default" || got[4] != got[6] {
+				t.Errorf("shown: %q", got)
+			}
+			n := notified{title: got[1], text: strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(got[2])}
+			for i := 6; i < len(got); i += 2 { // behind what a click on the notice is
+				n.buttons = append(n.buttons, got[i])
+			}
+			return n
 		},
-			answer{Review, nil}},
-		"odd signals": {func(func()) { s.say(t, "ActionInvoked", "7"); s.say(t, "ActionInvoked", uint32(7), "deny") }, answer{Deny, nil}},
+		click: func(other bool, on string) {
+			id, action := uint32(7), on
+			if w := words[on]; w != "" {
+				action = w
+			}
+			if other {
+				id = 8
+			}
+			s.say(t, "ActionInvoked", id, action)
+		},
+		removed: func() bool { return <-s.closed == 7 },
+	})
+	for name, c := range map[string]struct {
+		say  func()
+		want notifiedAnswer
+	}{
+		"put away":    {func() { s.say(t, "NotificationClosed", uint32(7), uint32(2)) }, notifiedAnswer{Deny, ErrDismissed}},
+		"odd signals": {func() { s.say(t, "ActionInvoked", "7"); s.say(t, "ActionInvoked", uint32(7), "deny") }, notifiedAnswer{Deny, nil}},
 	} {
-		ctx, end := context.WithCancel(t.Context())
-		got := make(chan answer, 1)
+		got := make(chan notifiedAnswer, 1)
 		go func() {
-			choice, err := NewNotifier().Notify(ctx, notice)
-			got <- answer{choice, err}
+			choice, err := NewNotifier(nil, nil).Notify(t.Context(), notice)
+			got <- notifiedAnswer{choice, err}
 		}()
-		var shown string
-		select {
-		case words := <-s.shown:
-			shown = strings.Join(words, "|")
-		case a := <-got:
-			t.Fatalf("%s: nothing is shown: %v", name, a.err)
+		if shown := <-s.shown; shown[2] != "git wants to write: /&lt;b&gt;" {
+			t.Errorf("%s: shown %q", name, shown)
 		}
-		if shown != "Loop|api waits for you|git wants to write: /&lt;b&gt;|default|Review|review|Review|deny|Deny" {
-			t.Errorf("%s: shown %s", name, shown)
-		}
-		c.say(end)
+		c.say()
 		if a := <-got; a.choice != c.want.choice || !errors.Is(a.err, c.want.err) {
 			t.Errorf("%s: %v, want %v", name, a, c.want)
 		}
-		if name == "taken away" && <-s.closed != 7 {
-			t.Error("another notification was closed")
-		}
-		end()
 	}
 }
 
 func TestWithoutASessionBusThereAreNoNotifications(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+t.TempDir()+"/none")
-	if _, err := NewNotifier().Notify(t.Context(), Notice{}); !errors.Is(err, ErrUnavailable) {
+	if _, err := NewNotifier(nil, nil).Notify(t.Context(), Notice{}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -158,7 +159,7 @@ func TestNewsOfTheDesktop(t *testing.T) {
 	for _, sound := range []bool{false, true} {
 		got := make(chan Choice, 1)
 		go func() {
-			choice, err := NewNotifier().Notify(t.Context(), Notice{Title: "api is done", Lines: []string{"Fixed."}, News: true, Sound: sound})
+			choice, err := NewNotifier(nil, nil).Notify(t.Context(), Notice{Title: "api is done", Lines: []string{"Fixed."}, News: true, Sound: sound})
 			if err != nil {
 				t.Error(err)
 			}

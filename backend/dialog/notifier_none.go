@@ -1,12 +1,14 @@
-//go:build !linux
+//go:build !linux && !darwin && !windows
 
 package dialog
 
 import "context"
 
 // NewNotifier returns a notifier whose every Notify fails with ErrUnavailable.
-func NewNotifier() Notifier { return noNotifier{} }
+func NewNotifier(System, func()) Notifier { return noNotifier{} }
 
 type noNotifier struct{}
 
 func (noNotifier) Notify(context.Context, Notice) (Choice, error) { return Deny, ErrUnavailable }
+
+func (noNotifier) Ready(context.Context) error { return ErrUnavailable }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,8 @@ func states(r Report) map[string]State {
 
 func TestAllWell(t *testing.T) {
 	r := Doctor{Probes(parts(t, &settings{}))}.Check(t.Context())
-	want := map[string]State{"config": OK, "disk": OK, "engine": OK, "image": OK, "link": OK, "ca": OK, "credentials": Warn, "display": Warn, "gate": OK}
+	want := map[string]State{"config": OK, "disk": OK, "engine": OK, "image": OK, "link": OK, "ca": OK, "credentials": Warn, "display": Warn, "notifications": OK,
+		"gate": OK}
 	for id, s := range states(r) {
 		if want[id] != s {
 			t.Errorf("%s: %s", id, s)
@@ -286,5 +288,24 @@ func TestFix(t *testing.T) {
 	p.Build = func(context.Context) error { return errors.New("no space") }
 	if _, err := (Doctor{Probes(p)}).Fix(t.Context(), "image"); err == nil {
 		t.Error("a build that fails is no success")
+	}
+}
+
+// refused are notifications that a system does not show.
+type refused struct{ err error }
+
+func (r refused) Ready(context.Context) error { return r.err }
+
+func TestNotificationsThatAreNotShown(t *testing.T) {
+	p := parts(t, &settings{})
+	for want, err := range map[State]error{
+		OK: nil, Warn: core.Fail("notifications", nil, "The system lets Loop show no notifications.", "Allow them."),
+	} {
+		p.Notices = refused{err}
+		r := Doctor{Probes(p)}.Check(t.Context())
+		i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.ID == "notifications" })
+		if got := r.Checks[i]; got.State != want || (want == Warn) != (got.Remedy == "Allow them.") || !r.OK() {
+			t.Errorf("%+v", got)
+		}
 	}
 }

@@ -25,10 +25,16 @@ type Parts struct {
 	Gate      Gate
 	Settings  Settings
 	ReadCA    func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
+	Notices   Notices                           // nil: no window is open here
 	Home      string
 	Desktop   bool // this binary can open a window
 	OS        string
 	Getenv    func(string) string
+}
+
+// Notices are the desktop's notifications.
+type Notices interface {
+	Ready(ctx context.Context) error // why none would be shown, as a core.Failure
 }
 
 // Settings are the person's, as they are now.
@@ -63,6 +69,7 @@ func Probes(p Parts) []Probe {
 		{ID: "ca", Title: "Certificates", Limit: 10 * time.Second, Do: p.certificates},
 		{ID: "credentials", Title: "Model access", Limit: 15 * time.Second, Do: p.credentials},
 		{ID: "display", Title: "Display", Limit: 5 * time.Second, Do: p.display},
+		{ID: "notifications", Title: "Notifications", Limit: 20 * time.Second, Do: p.notifications},
 		{ID: "gate", Title: "Gate", Limit: 60 * time.Second, Needs: "link", Do: p.gate},
 	}
 }
@@ -274,4 +281,16 @@ func (p Parts) display(ctx context.Context) (Check, error) {
 		return Check{Summary: "A display answers. This binary has no window in it; loop-desktop has."}, nil
 	}
 	return Check{Summary: "A display answers at " + addr + "."}, nil
+}
+
+// notifications are no must: what waits is marked in the window.
+func (p Parts) notifications(ctx context.Context) (Check, error) {
+	if p.Notices == nil {
+		return Check{Summary: "Only Loop's window shows them, and none is open here."}, nil
+	}
+	if err := p.Notices.Ready(ctx); err != nil {
+		f := core.AsFailure(err)
+		return Check{State: Warn, Summary: f.Cause, Remedy: f.Remedy, Detail: f.Detail}, nil
+	}
+	return Check{Summary: "The system shows them."}, nil
 }

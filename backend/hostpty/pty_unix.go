@@ -160,11 +160,18 @@ func exitOf(s *os.ProcessState) Exit {
 // (640 KiB), so that all of the program's own output is in it.
 const maxAfterEnd = 1 << 20
 
+// fullRead is what one read of a terminal in a flood returns at least: the Linux kernel gives
+// up to 4095 bytes at a time, that of macOS 1024.
+const fullRead = 1000
+
 // Read returns what the program prints. After the program's end, once all of it
 // was read, and after Close it returns io.EOF. A program in the background that
 // still has the terminal does not hold the end up.
 func (p *PTY) Read(b []byte) (int, error) {
 	n, err := p.master.Read(b)
+	if n >= fullRead {
+		return n + p.readOn(b[n:]), nil
+	}
 	if n > 0 {
 		return n, nil
 	}
@@ -176,6 +183,22 @@ func (p *PTY) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return n, err
+}
+
+// readOn reads what more is there in a flood, without waiting: each piece costs its readers
+// wake-ups. An error is met again by the next Read.
+func (p *PTY) readOn(b []byte) (n int) {
+	_ = control(p.master, func(fd int) error {
+		for len(b)-n >= fullRead {
+			m, err := unix.Read(fd, b[n:])
+			if m <= 0 || err != nil {
+				return err
+			}
+			n += m
+		}
+		return nil
+	})
+	return n
 }
 
 // readRest reads the output that is there, without waiting.

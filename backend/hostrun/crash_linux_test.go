@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,8 +116,8 @@ func TestProgramOutlivesLoop(t *testing.T) {
 	}
 }
 
-// TestProgramThatEndedMeanwhile is not listed, its output is there, and Recovered takes it
-// away with what it left.
+// TestProgramThatEndedMeanwhile is not listed, its output is there, and whoever gives back the
+// place of its run takes it away with what it left.
 func TestProgramThatEndedMeanwhile(t *testing.T) {
 	// It ends after Loop, which would otherwise know how.
 	r := crashed(t, `while [ ! -e go ]; do sleep 0.01; done; echo all of it; (sleep 1000 & echo $! >left.pid); echo >gone`)
@@ -141,10 +142,13 @@ func TestProgramThatEndedMeanwhile(t *testing.T) {
 	}
 	_ = rc.Close()
 	places := Places{Registry: noContainers{}, Host: r.s}
-	if err := places.Recovered(r.ctx(), core.HolderRun, func(id string) bool { return id == "run" }, core.Ending{}); err != nil || !r.alive("left.pid") {
+	if left := places.Left(core.HolderRun); !slices.Equal(left, []string{"run"}) || places.Left(core.HolderTerminal) != nil {
+		t.Errorf("left %v", left)
+	}
+	if err := places.Release(r.ctx(), core.Holder{Kind: core.HolderRun, ID: "another"}, core.Ending{}); err != nil || !r.alive("left.pid") {
 		t.Errorf("of a run that lives: %v", err)
 	}
-	if err := places.Recovered(r.ctx(), core.HolderRun, func(string) bool { return false }, core.Ending{}); err != nil {
+	if err := places.Release(r.ctx(), core.Holder{Kind: core.HolderRun, ID: "run"}, core.Ending{}); err != nil {
 		t.Error(err)
 	}
 	if r.alive("left.pid") {
@@ -175,7 +179,7 @@ func TestRemovalThatWasCutShort(t *testing.T) {
 	}
 	r.open()
 	places := Places{Registry: noContainers{}, Host: r.s}
-	if err := errors.Join(os.WriteFile(stuck, nil, 0o600), places.Recovered(r.ctx(), core.HolderRun, func(string) bool { return false }, core.Ending{})); err != nil {
+	if err := errors.Join(os.WriteFile(stuck, nil, 0o600), places.Release(r.ctx(), core.Holder{Kind: core.HolderRun, ID: "run"}, core.Ending{})); err != nil {
 		t.Error(err)
 	}
 	for _, dir := range []string{in, r.s.Folder()} {
@@ -255,9 +259,7 @@ func TestRecordsAreHostile(t *testing.T) {
 type noContainers struct{ Registry }
 
 func (noContainers) Release(context.Context, core.Holder, core.Ending) error { return nil }
-func (noContainers) Recovered(context.Context, core.HolderKind, func(string) bool, core.Ending) error {
-	return nil
-}
+func (noContainers) Left(core.HolderKind) []string                           { return nil }
 
 // TestPlaces: what is about this computer never reaches the registry or an engine.
 func TestPlaces(t *testing.T) {

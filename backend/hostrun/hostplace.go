@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loop/backend/core"
@@ -13,7 +14,7 @@ import (
 type Registry interface {
 	End(ctx context.Context, id core.ContainerID, h core.Holder) error
 	Release(ctx context.Context, h core.Holder, e core.Ending) error
-	Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error
+	Left(kind core.HolderKind) []string
 	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
 	List() []core.Container
 }
@@ -71,14 +72,18 @@ func (p Places) Release(ctx context.Context, h core.Holder, e core.Ending) error
 	return err
 }
 
-// Recovered also ends, and forgets, what runs of an earlier launch that are not alive have
-// left on this computer.
-func (p Places) Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error {
-	err := p.Registry.Recovered(ctx, kind, alive, e)
-	if kind == core.HolderRun {
-		err = errors.Join(err, p.Host.clear(ctx, func(sp *spawn) bool { return !alive(string(sp.Run)) }))
+// Left also has the runs of an earlier launch that have left something on this computer.
+func (p Places) Left(kind core.HolderKind) []string {
+	ids := p.Registry.Left(kind)
+	if kind != core.HolderRun {
+		return ids
 	}
-	return err
+	for _, sp := range p.Host.those(func(*spawn) bool { return true }) {
+		if !slices.Contains(ids, string(sp.Run)) {
+			ids = append(ids, string(sp.Run))
+		}
+	}
+	return ids
 }
 
 // clear ends programs with their trees, and forgets them.

@@ -222,6 +222,73 @@ func TestHoldersOfAnEarlierProcess(t *testing.T) {
 	})
 }
 
+// TestScopesOutliveLoop: a container of a scope stays warm, as it would have, when its only
+// holder ended with Loop: git, a prompt that was being written. It is still due at its time.
+func TestScopesOutliveLoop(t *testing.T) {
+	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderPrompt} {
+		synctest.Test(t, func(t *testing.T) {
+			store, h := newRows(), core.Holder{Kind: kind, ID: "h"}
+			w := newWorld(t, store, nil)
+			made := map[string]core.Container{}
+			for _, s := range []core.Spec{spec("own"), scoped("box", "session:ch", "f")} {
+				c, err := w.reg.Acquire(t.Context(), s, "r", h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				made[s.Name] = c
+			}
+			w.stop()
+
+			w = newWorld(t, store, w.fake)
+			defer w.end()
+			if left := w.reg.Left(kind); len(left) != 0 {
+				t.Errorf("%s: %v are said to come back", kind, left)
+			}
+			pass(reconcileEvery + time.Second)
+			w.want("own", "")
+			w.want("box-000000", core.ContainerRunning)
+			pass(time.Hour)
+			if c := w.warm("next", "f", "r"); c.ID != made["box-000000"].ID {
+				t.Errorf("%s: the next got %s, not %s", kind, c.ID, made["box-000000"].ID)
+			}
+			w.free("next", core.Ending{})
+			pass(idleFor + judgeEvery + reconcileEvery + time.Minute)
+			if w.runs(made["box-000000"].ID) {
+				t.Errorf("%s: it has outlived its time", kind)
+			}
+		})
+	}
+}
+
+// TestLeft: who held a container in an earlier process is left until it comes back for it, once
+// for each container.
+func TestLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows()
+		w := newWorld(t, store, nil)
+		c := w.start("a")
+		w.start("b")
+		if left := w.reg.Left(run.Kind); len(left) != 0 {
+			t.Errorf("%v of this process", left)
+		}
+		w.stop()
+		w = newWorld(t, store, w.fake)
+		defer w.end()
+		if left := w.reg.Left(run.Kind); !slices.Equal(left, []string{run.ID, run.ID}) || len(w.reg.Left(core.HolderTerminal)) > 0 {
+			t.Errorf("left %v", left)
+		}
+		if err := w.reg.Hold(t.Context(), c.ID, run); err != nil {
+			t.Fatal(err)
+		}
+		if left := w.reg.Left(run.Kind); len(left) != 1 {
+			t.Errorf("left %v, one of which came back", left)
+		}
+		if err := w.reg.Release(t.Context(), run, core.Ending{Now: true}); err != nil || len(w.reg.Left(run.Kind)) > 0 {
+			t.Error(err)
+		}
+	})
+}
+
 // TestShownOnceTheEngineHasIt: a page hears of a container only after the engine made
 // it.
 func TestShownOnceTheEngineHasIt(t *testing.T) {

@@ -69,9 +69,32 @@ func (r *Registry) Release(ctx context.Context, h core.Holder, e core.Ending) er
 
 // Recovered gives back what holders of one kind held in an earlier process and have
 // not come back for; alive says which of them still will. Call it when it is known
-// what outlived that process.
+// what outlived that process. A container of a scope was not made for its holder alone, so
+// that it goes on whatever e says of its end.
 func (r *Registry) Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error {
-	return r.releaseAll(ctx, e, func(w *row, h core.Holder) bool { return h.Kind == kind && w.earlier[h] && !alive(h.ID) })
+	which := func(scoped bool) func(*row, core.Holder) bool {
+		return func(w *row, h core.Holder) bool {
+			return h.Kind == kind && w.earlier[h] && !alive(h.ID) && scoped == (w.Scope != "")
+		}
+	}
+	err := r.releaseAll(ctx, e, which(false))
+	e.Now = false
+	return errors.Join(err, r.releaseAll(ctx, e, which(true)))
+}
+
+// Left are the ids of holders of one kind that held a container in an earlier process and
+// have not come back for it, one for each container.
+func (r *Registry) Left(kind core.HolderKind) (ids []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.rows {
+		for _, h := range w.holders {
+			if h.Kind == kind && w.earlier[h] {
+				ids = append(ids, h.ID)
+			}
+		}
+	}
+	return ids
 }
 
 func (r *Registry) releaseAll(ctx context.Context, e core.Ending, which func(*row, core.Holder) bool) error {

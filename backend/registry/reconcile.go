@@ -42,8 +42,7 @@ func (r *Registry) Restore(ctx context.Context) error {
 func (r *Registry) Run(ctx context.Context) error {
 	// The earlier process waited for these programs, and is gone.
 	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp, core.HolderBrowser, core.HolderPrompt} {
-		e := core.Ending{Now: kind != core.HolderPrompt} // whose container was not made for it alone
-		if err := r.Recovered(ctx, kind, func(string) bool { return false }, e); err != nil {
+		if err := r.Recovered(ctx, kind, func(string) bool { return false }, core.Ending{Now: true}); err != nil {
 			r.log.Warn("give back containers of an earlier process", "err", err)
 		}
 	}

@@ -43,7 +43,7 @@ func (c *changes) add(f core.ReviewFile, at side) {
 	if c.at == nil {
 		c.at = map[string]int{}
 	}
-	f.Alarm = AlarmOf(f.Path)
+	f.Alarm = core.AlarmOf(f.Path)
 	c.at[f.Path] = len(c.files)
 	c.files, c.sides = append(c.files, f), append(c.sides, at)
 }

@@ -64,7 +64,7 @@ func (s *Service) withGuarded(id core.ChannelID, list []section, st *core.Review
 		if err != nil {
 			return err
 		}
-		f := core.ReviewFile{Path: name, Kind: kindOf(was, now, name), Unstaged: max(1, len(p.hunks)), Alarm: AlarmOf(name)}
+		f := core.ReviewFile{Path: name, Kind: kindOf(was, now, name), Unstaged: max(1, len(p.hunks)), Alarm: core.AlarmOf(name)}
 		for _, h := range p.hunks {
 			for line := range strings.Lines(h.body) {
 				f.Added += strings.Count(line[:1], "+")

@@ -34,7 +34,7 @@ func (s *Service) runStatus(ctx context.Context, ch core.Channel, run core.RunID
 	st.Run, st.Until, st.More, st.Odd = got.Run, got.Until, got.More, 0
 	st.Files = make([]core.ReviewFile, 0, len(got.Files))
 	for _, c := range got.Files {
-		f := core.ReviewFile{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Alarm: AlarmOf(c.Path)}
+		f := core.ReviewFile{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Alarm: core.AlarmOf(c.Path)}
 		if c.Edited {
 			f.Since = core.SinceEdited
 		}

@@ -22,6 +22,7 @@ const (
 	maxOneText   = 20_000    // of one turn there
 	maxCast      = 64 << 20  // of one recording
 	maxCasts     = 192 << 20 // of all
+	maxPictures  = 256 << 20 // of prompts and results
 )
 
 // Frames are the pictures of runs, as package footage keeps them.
@@ -41,6 +42,7 @@ type Options struct {
 	Run        func(ctx context.Context, id core.RunID) (core.Run, error)                    // unknown: core.ErrNotFound
 	Events     func(ctx context.Context, id core.RunID, afterID int64) ([]core.Event, error) // oldest first; none: no more
 	Secrets    func(ctx context.Context, run core.Run) (redact.Secrets, error)               // that the run may have seen
+	Picture    func(ch core.ChannelID, id string) ([]byte, error)                            // of a prompt or a result; Failures
 	Frames     Frames
 	Recordings Recordings
 	Now        func() time.Time
@@ -62,6 +64,7 @@ type Export struct {
 
 	zip   *zip.Writer
 	turns []turn
+	shown []shownPicture
 	text  int // bytes in turns
 	notes []string
 	agent agentCast
@@ -97,6 +100,9 @@ func (x *Export) Name() string { return "loop-run-" + x.began.UTC().Format("2006
 func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	x.zip = zip.NewWriter(w)
 	if err := x.writeEvents(ctx); err != nil {
+		return err
+	}
+	if err := x.writePictures(ctx); err != nil {
 		return err
 	}
 	pictures, err := x.writeFrames(ctx)

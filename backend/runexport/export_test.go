@@ -29,6 +29,7 @@ type source struct {
 	events  []core.Event
 	frames  []core.KeptFrame
 	casts   map[string]string
+	shown   map[string]string // pictures of the channel, by id
 	list    []core.Recording
 	noKeys  error
 	onFrame func()
@@ -78,6 +79,12 @@ func (s *source) service() *Service {
 			r.AddKeys(key)
 			r.AddEnv([]core.EnvVar{{Value: env, Secret: true}})
 			return r, s.noKeys
+		},
+		Picture: func(ch core.ChannelID, id string) ([]byte, error) {
+			if data, ok := s.shown[id]; ok && ch == s.run.ChannelID {
+				return []byte(data), nil
+			}
+			return nil, core.Fail(core.CodeNotFound, nil, "A picture of the prompt is not there any more.", "")
 		},
 		Frames: s, Recordings: s, Now: func() time.Time { return began.Add(time.Minute) },
 	})
@@ -177,6 +184,34 @@ func TestExport(t *testing.T) {
 	}
 	if len(files) != 7 {
 		t.Errorf("%d files", len(files))
+	}
+}
+
+// TestPicturesOfTurns: those of prompts and results are in the file, equal ones once; what is left
+// out is named, with the reason.
+func TestPicturesOfTurns(t *testing.T) {
+	s := ordinary()
+	s.frames = nil
+	s.shown = map[string]string{"aa": "one", "bb": "two", "cc": "three", "dd": "four"}
+	png := func(id string) core.Attachment { return core.Attachment{ID: id, Name: key, Type: "image/png"} }
+	s.event(7*time.Second, core.EventMessageCreated, core.MessageCreated{Content: "Like this", Attachments: []core.Attachment{png("aa")}})
+	s.event(8*time.Second, core.EventToolResult, core.ToolResult{ToolUseID: "c", Output: "[image]\n[image]\n[image]\n[image]", Pictures: []core.Attachment{
+		{ID: "bb", Type: "image/jpeg"}, png("aa"), png("gone"), {ID: "dd", Type: "image/png", Bytes: maxPictures}, {ID: "cc", Type: "text/html"}}})
+	files := unzip(t, s)
+	if files["pictures/aa.png"] != "one" || files["pictures/bb.jpg"] != "two" || len(files) != 6 {
+		t.Errorf("%d files: %q %q", len(files), files["pictures/aa.png"], files["pictures/bb.jpg"])
+	}
+	md, html := files["turns.md"], files["index.html"]
+	for _, want := range []string{"Like this\n\n![picture](pictures/aa.png)\n", "![picture](pictures/bb.jpg)\n\n![picture](pictures/aa.png)\n\n" +
+		"A picture is left out: A picture of the prompt is not there any more.\n\nA picture is left out: The pictures of this run have more than 256 MB together.\n"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("no %q in %s", want, md)
+		}
+	}
+	if strings.Count(html, `<img src="pictures/aa.png"`) != 2 || strings.Count(html, "A picture is left out:") != 3 ||
+		!strings.Contains(html, "Pictures of prompts and tools that are left out: 3. The first one: A picture of the prompt is not there any more.") ||
+		strings.Contains(html, key) {
+		t.Error(html)
 	}
 }
 

@@ -41,7 +41,10 @@ Recordings are there from their own beginning to the end of the run.</li>{{end}}
 {{- if .Picture}}<figure>
 {{- if .Picture.File}}<a href="{{.Picture.File}}"><img src="{{.Picture.File}}" alt="" loading="lazy"></a>
 {{- else}}<p class="dim">{{or .Picture.Why "No picture was taken."}}</p>{{end}}</figure>
-{{- else if .Text}}{{if .Code}}<pre>{{.Text}}</pre>{{else}}<p class="text">{{.Text}}</p>{{end}}{{end}}</article>
+{{- else if .Text}}{{if .Code}}<pre>{{.Text}}</pre>{{else}}<p class="text">{{.Text}}</p>{{end}}{{end}}
+{{- range .Pictures}}<figure>
+{{- if .File}}<a href="{{.File}}"><img src="{{.File}}" alt="" loading="lazy"></a>
+{{- else}}<p class="dim">A picture is left out: {{.Why}}</p>{{end}}</figure>{{end}}</article>
 {{end}}</body></html>
 `))
 

@@ -17,6 +17,8 @@ type turn struct {
 	Text string
 	Code bool   // Text is output, not prose
 	use  string // the call of a tool
+
+	Pictures []turnPicture
 }
 
 // take makes turns of an event, and notes what the agent's commands wrote. Events that
@@ -27,7 +29,7 @@ func (x *Export) take(e core.Event) {
 	case core.EventMessageCreated:
 		var m core.MessageCreated
 		if parse(e, &m) {
-			x.add(turn{At: at, Head: map[bool]string{true: "Claude", false: "Prompt"}[m.IsBot], Text: m.Content})
+			x.show(x.add(turn{At: at, Head: map[bool]string{true: "Claude", false: "Prompt"}[m.IsBot], Text: m.Content}), m.Attachments)
 		}
 	case core.EventThinking:
 		var m core.Thinking
@@ -43,7 +45,8 @@ func (x *Export) take(e core.Event) {
 	case core.EventToolResult:
 		var m core.ToolResult
 		if parse(e, &m) {
-			x.add(turn{At: at, Head: "Result" + map[bool]string{true: ", failed"}[m.IsError] + x.resultOf(m.ToolUseID), Text: m.Output, Code: true})
+			head := "Result" + map[bool]string{true: ", failed"}[m.IsError] + x.resultOf(m.ToolUseID)
+			x.show(x.add(turn{At: at, Head: head, Text: m.Output, Code: true}), m.Pictures)
 			x.agent.result(at, m)
 		}
 	case core.EventNotice:
@@ -67,7 +70,8 @@ func (x *Export) take(e core.Event) {
 // parse reads an event's data. What Loop stored it can read; other data stays in turns.json.
 func parse(e core.Event, into any) bool { return json.Unmarshal(e.Data, into) == nil }
 
-func (x *Export) add(t turn) {
+// add returns the turn's place, or -1 where the page has ended.
+func (x *Export) add(t turn) int {
 	t.Head, t.Text = x.secrets.Text(t.Head), x.secrets.Text(strings.TrimRight(t.Text, "\n"))
 	if len(t.Text) > maxOneText {
 		n := maxOneText
@@ -77,12 +81,13 @@ func (x *Export) add(t turn) {
 		t.Text = t.Text[:n] + "\n… the rest is in turns.json"
 	}
 	if x.text > maxPageText {
-		return
+		return -1
 	}
 	if x.text += len(t.Head) + len(t.Text); x.text > maxPageText {
 		x.note("The page and turns.md end at %s; turns.json goes on.", clock(t.At))
 	}
 	x.turns = append(x.turns, t)
+	return len(x.turns) - 1
 }
 
 // resultOf names the tool of a result that does not follow its call.
@@ -141,6 +146,13 @@ func (x *Export) writeMarkdown() error {
 			fmt.Fprintf(&b, "\n%s\n%s\n%s\n", fence, t.Text, fence)
 		default:
 			fmt.Fprintf(&b, "\n%s\n", t.Text)
+		}
+		for _, p := range t.Pictures {
+			if p.File != "" {
+				fmt.Fprintf(&b, "\n![picture](%s)\n", p.File)
+			} else {
+				fmt.Fprintf(&b, "\nA picture is left out: %s\n", oneLine(p.Why))
+			}
 		}
 	}
 	return x.whole("turns.md", []byte(b.String()))

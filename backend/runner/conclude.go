@@ -248,9 +248,10 @@ func (w *work) drop(ctx context.Context, spawn core.SpawnID) (gone bool) {
 			return true
 		}
 		w.log.Debug("forget spawn", "error", err)
+		gone = errors.Is(err, core.ErrNotFound) // it was forgotten before
 	}
 	if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, spawn); err != nil {
 		w.log.Warn("delete output of the run", "error", err)
 	}
-	return false
+	return gone
 }

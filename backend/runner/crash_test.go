@@ -80,11 +80,11 @@ func (p *launchPorts) Release(ctx context.Context, h core.Holder, e core.Ending)
 	}
 	return p.boxes.Release(ctx, h, e)
 }
-func (p *launchPorts) Recovered(ctx context.Context, kind core.HolderKind, alive func(string) bool, e core.Ending) error {
-	if err := p.gone(); err != nil {
-		return err
+func (p *launchPorts) Left(kind core.HolderKind) []string {
+	if p.gone() != nil {
+		return nil
 	}
-	return p.boxes.Recovered(ctx, kind, alive, e)
+	return p.boxes.Left(kind)
 }
 func (p *launchPorts) Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error) {
 	if err := p.gone(); err != nil {

@@ -16,13 +16,13 @@ func (s *Service) kick(ch core.ChannelID) {
 	ready := s.ready
 	s.mu.Unlock()
 	if ready {
-		s.drainWith(ch, nil)
+		s.drainWith(ch)
 	}
 }
 
 // drainWith wakes the channel's drain, the one goroutine that works its queue, or
-// starts it, with a run of an earlier launch if there is one.
-func (s *Service) drainWith(ch core.ChannelID, earlier *work) {
+// starts it, with what is to be done first about runs of an earlier launch.
+func (s *Service) drainWith(ch core.ChannelID, first ...func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ctx := s.ctx
@@ -38,12 +38,12 @@ func (s *Service) drainWith(ch core.ChannelID, earlier *work) {
 	}
 	wake := make(chan struct{}, 1)
 	s.drains[ch] = wake
-	s.wg.Go(func() { s.drain(ctx, ch, wake, earlier) })
+	s.wg.Go(func() { s.drain(ctx, ch, wake, first) })
 }
 
-func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan struct{}, earlier *work) {
-	if earlier != nil {
-		s.process(ctx, earlier)
+func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan struct{}, first []func(context.Context)) {
+	for _, do := range first {
+		do(ctx)
 	}
 	pause := backoff.Backoff{First: 200 * time.Millisecond, Most: 30 * time.Second}
 	for ctx.Err() == nil {

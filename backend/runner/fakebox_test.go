@@ -203,8 +203,17 @@ func (b *boxes) Release(_ context.Context, h core.Holder, e core.Ending) error {
 	return b.giveBack(e, func(_ *box, id string) bool { return id == h.ID })
 }
 
-func (b *boxes) Recovered(_ context.Context, _ core.HolderKind, alive func(string) bool, e core.Ending) error {
-	return b.giveBack(e, func(x *box, id string) bool { return slices.Contains(x.earlier, id) && !alive(id) })
+func (b *boxes) Left(core.HolderKind) (ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.all {
+		for _, id := range x.earlier {
+			if slices.Contains(x.holders, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // giveBack records how containers end, and stops them once the engine answers.

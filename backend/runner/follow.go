@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -36,6 +37,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	var readErr error // read after lines is closed
 	w.hide()
 	look := time.Tick(settingsEvery)
+	dir := cmp.Or(w.spec.WorkDir, w.ch.Dir)
 	go func() {
 		defer close(lines)
 		r := transcript.NewReader(rc, w.readOff)
@@ -49,6 +51,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 			}
 			hide := *w.hidden.Load()
 			items := w.pieces.hidden(hide, w.parser.Parse(hiddenLine(hide, l)))
+			markAlarms(dir, items)
 			p := parsed{items: w.keepPictures(ctx, items), end: l.End, over: w.parser.Over(), refused: w.parser.KeyRefused}
 			select {
 			case lines <- p:

@@ -95,9 +95,7 @@ func (h *hostBoxes) Release(_ context.Context, holder core.Holder, _ core.Ending
 	return nil
 }
 
-func (h *hostBoxes) Recovered(context.Context, core.HolderKind, func(string) bool, core.Ending) error {
-	return nil
-}
+func (h *hostBoxes) Left(core.HolderKind) []string { return nil }
 
 func (h *hostBoxes) stop(id core.ContainerID) {
 	h.mu.Lock()

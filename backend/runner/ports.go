@@ -61,8 +61,9 @@ type Containers interface {
 	// Release gives back everything that a holder holds. After an error the registry
 	// goes on trying by itself.
 	Release(ctx context.Context, h core.Holder, e core.Ending) error
-	// Recovered gives back what holders of an earlier launch held that are not alive.
-	Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error
+	// Left are the ids of holders that held a container in an earlier launch and have not
+	// come back for it, one for each container.
+	Left(kind core.HolderKind) []string
 	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
 	List() []core.Container
 }

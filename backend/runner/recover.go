@@ -20,17 +20,20 @@ func (s *Service) recover(ctx context.Context) {
 	if err != nil {
 		return // Loop closes
 	}
-	over := make([]*work, len(active)) // each has its slot before a drain takes one for more
-	for i, r := range active {
-		over[i] = s.takeOver(ctx, r)
+	first := map[core.ChannelID][]func(context.Context){} // before anything of the queue
+	for _, l := range s.leftovers(ctx, active) {
+		first[l.run.ChannelID] = append(first[l.run.ChannelID], func(ctx context.Context) { s.cleanUp(ctx, l) })
 	}
-	for _, w := range over {
-		s.drainWith(w.run.ChannelID, w)
+	for _, r := range active { // each has its slot before a drain takes one for more
+		w := s.takeOver(ctx, r)
+		first[r.ChannelID] = append(first[r.ChannelID], func(ctx context.Context) { s.process(ctx, w) })
+	}
+	for ch, do := range first {
+		s.drainWith(ch, do...)
 	}
 	s.mu.Lock()
 	s.ready = true
 	s.mu.Unlock()
-	s.wg.Go(func() { s.giveBackLeftovers(ctx, active) })
 	_ = s.insist(ctx, "read queues", func() error { // an error says that Loop closes
 		queued, err := s.p.Store.QueueLengths(ctx)
 		for ch := range queued {
@@ -45,31 +48,90 @@ func (s *Service) insist(ctx context.Context, step string, do func() error) erro
 	return insist(ctx, do, func(err error, _ bool) { s.p.Log.Error(step, "error", err) })
 }
 
-// giveBackLeftovers gives back containers whose run has ended, because Loop died
-// between storing the end and giving them back, and deletes the output that the
-// run's end made superfluous.
-func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
-	var left []core.RunID
-	alive := func(id string) bool {
-		is := slices.ContainsFunc(active, func(r core.Run) bool { return string(r.ID) == id })
-		if !is && !slices.Contains(left, core.RunID(id)) {
-			left = append(left, core.RunID(id))
-		}
-		return is
+// cleanUpTime bounds cleaning up after one run, most of which is the wait for a loop init
+// that may not answer.
+const cleanUpTime = 20 * time.Second
+
+// leftover is a run that holds a container although it is over: Loop died between storing
+// the end and giving the container back.
+type leftover struct {
+	run   core.Run
+	known bool // what became of all that the run had started can be found out
+}
+
+// leftovers are those of an earlier launch. What the store does not know any more is given
+// back at once.
+func (s *Service) leftovers(ctx context.Context, active []core.Run) (out []leftover) {
+	held := map[core.RunID]int{}
+	for _, id := range s.p.Containers.Left(core.HolderRun) {
+		held[core.RunID(id)]++
 	}
-	// Nobody saw the end of their programs, so that nobody joins what is left of them.
-	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive, Drain: true}); err != nil {
-		s.p.Log.Warn("give back containers of ended runs", "error", err) // the registry goes on
-	}
-	for _, id := range left {
-		run, err := s.p.Store.Run(ctx, id)
-		if err != nil || !run.State.Terminal() || run.SpawnID == "" {
+	for id, n := range held {
+		if slices.ContainsFunc(active, func(r core.Run) bool { return r.ID == id }) {
 			continue
 		}
-		if err := s.p.Spools.Drop(ctx, run.ChannelID, run.SpawnID); err != nil {
-			s.p.Log.Warn("delete output of an ended run", "run", run.ID, "error", err)
+		l := leftover{run: core.Run{ID: id}}
+		err := s.insist(ctx, "read a run that holds a container", func() (err error) {
+			l.run, err = s.p.Store.Run(ctx, id)
+			return err
+		})
+		switch {
+		case err == nil:
+			// A run of several containers has given up on all but one. Nothing is stored of how
+			// the programs of earlier tries ended.
+			l.known = n == 1 && l.run.Attempt.Number <= 1
+			out = append(out, l)
+		case errors.Is(err, core.ErrNotFound):
+			l.run.ID = id
+			s.wg.Go(func() { s.cleanUp(ctx, l) })
 		}
 	}
+	return out
+}
+
+// cleanUp does what the launch before had not done after the run's end was stored: it ends
+// what runs on, deletes the output and gives the container back. Others go on with that only
+// if loop init or the engine says that nothing of the run is left.
+func (s *Service) cleanUp(ctx context.Context, l leftover) {
+	w := newWork(ctx, s, l.run)
+	defer w.cancel(nil)
+	w.unproved = !w.nothingRuns(ctx) || !l.known
+	if ctx.Err() != nil {
+		return // Loop closes; the next start goes on
+	}
+	w.log.Info("clean up after a run that had ended when Loop did", "proved", !w.unproved)
+	w.giveBack(ctx)
+}
+
+// nothingRuns ends what the run's CLI has left in its container, and deletes its output. It
+// reports whether nothing of that runs any more.
+func (w *work) nothingRuns(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, cleanUpTime)
+	defer cancel()
+	defer w.closeLink()
+	if w.run.ContainerID == "" || w.run.SpawnID == "" {
+		return w.drop(ctx, w.run.SpawnID)
+	}
+	w.container = core.Container{ID: w.run.ContainerID, ChannelID: w.run.ChannelID, RunID: w.run.ID, Type: core.TypeAgent}
+	facts, err := w.s.p.Containers.Facts(ctx, w.container.ID)
+	if errors.Is(err, core.ErrNotFound) || err == nil && !facts.Running {
+		w.drop(ctx, w.run.SpawnID)
+		return true
+	}
+	var l core.Link // that admits nothing of the run, which is over
+	if err == nil {
+		l, err = w.s.p.Links.Open(ctx, w.container)
+	}
+	if err == nil {
+		w.mu.Lock()
+		w.link = l
+		w.mu.Unlock()
+		err = w.killInside(ctx)
+	}
+	if err != nil {
+		w.log.Warn("end what a run has left", "error", err)
+	}
+	return w.drop(ctx, w.run.SpawnID)
 }
 
 // resume takes over a run of an earlier launch. Its output is read from the

@@ -171,6 +171,79 @@ func TestLeftoverContainersAreStopped(t *testing.T) {
 	})
 }
 
+// TestKilledBeforeTheCleanUp: Loop died after a run's end was stored, and before the channel's
+// container was given back. It serves again if loop init says that nothing of the run is left.
+func TestKilledBeforeTheCleanUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(r *rig, run *core.Run, p *proc) // the launch
+		same   bool                                 // container
+	}{
+		"its program had ended":     {func(_ *rig, _ *core.Run, p *proc) { p.end(0) }, true},
+		"its program goes on":       {func(*rig, *core.Run, *proc) {}, true},
+		"its program was forgotten": {func(r *rig, _ *core.Run, p *proc) { delete(r.boxes.all[0].procs, "spawn") }, true},
+		"loop init answers not":     {func(r *rig, _ *core.Run, _ *proc) { r.boxes.all[0].deaf = true }, false},
+		"the engine answers not":    {func(r *rig, _ *core.Run, _ *proc) { r.boxes.down = true }, false},
+		"the container ended":       {func(r *rig, _ *core.Run, _ *proc) { r.boxes.die(0, 137) }, false},
+		"its second try":            {func(_ *rig, run *core.Run, _ *proc) { run.Attempt.Number = 2 }, false},
+		"it holds another container too": {func(r *rig, _ *core.Run, _ *proc) {
+			r.boxes.Start(context.Background(), specOf(core.Run{ID: "r"}, core.Channel{ID: "d"}))
+		}, false},
+		"its channel is gone": {func(r *rig, _ *core.Run, _ *proc) { r.boxes.all[0].holders = []string{"unknown"} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r, id := crashed(t, core.RunRunning, turn("one")+goodResult)
+				r.boxes.warm = true
+				p := (spoolFiles{r.boxes}).find("spawn")
+				run := r.get(id)
+				c.before(r, &run, p)
+				run.State = core.RunDone
+				if _, err := r.store.FinishRun(context.Background(), run, core.NewEvent(core.EventStatus, "c", id, time.Now(), statusOf(run, ""))); err != nil {
+					t.Fatal(err)
+				}
+				first := r.boxes.all[0]
+				r.start()
+				defer r.quit()
+				r.pass(100 * time.Millisecond)
+				r.boxes.mu.Lock()
+				r.boxes.down = false
+				if len(first.holders) > 0 || len(first.admitted) > 0 || c.same && (len(first.procs) > 0 || first.drained) {
+					t.Errorf("held by %v, admitted %v, with %d programs, drained: %v", first.holders, first.admitted, len(first.procs), first.drained)
+				}
+				r.boxes.mu.Unlock()
+				next := r.ended(r.prompt("c", "next").ID, time.Minute)
+				if same := next.ContainerID == run.ContainerID; next.State != core.RunDone || same != c.same {
+					t.Errorf("ended %s, in the same container: %v\n%s", next.State, same, strings.Join(r.boxes.calls, "\n"))
+				}
+			})
+		})
+	}
+}
+
+// TestCleanUpComesBeforeTheQueue: what waits in the channel does not join a container in which
+// a program of an ended run may still be.
+func TestCleanUpComesBeforeTheQueue(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, core.RunRunning, turn("one")+goodResult)
+		r.boxes.warm = true
+		run := r.get(id)
+		run.State = core.RunDone
+		if _, err := r.store.FinishRun(context.Background(), run); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := r.store.Enqueue(context.Background(), core.Run{ID: "next", ChannelID: "c", Prompt: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+		defer r.quit()
+		r.ended("next", time.Minute)
+		calls := strings.Join(r.boxes.calls, ", ")
+		if !strings.HasPrefix(calls, "start box1, kill, forget, join box1, spawn in box1") {
+			t.Error(calls)
+		}
+	})
+}
+
 // TestCrashAtEveryStoreCall lets the app die before and after each write of a run and
 // starts it again. The timeline must be the same every time.
 func TestCrashAtEveryStoreCall(t *testing.T) {

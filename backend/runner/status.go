@@ -14,6 +14,7 @@ import (
 // Steps of a starting run, as core.Status names them.
 const (
 	stepToolchain = core.StepToolchain
+	stepSlot      = "slot"
 	stepImage     = "image"
 	stepContainer = "container"
 	stepLink      = "link"

@@ -63,12 +63,18 @@ func TestRunWaitsForADecision(t *testing.T) {
 		if n := r.steps(run.ID, stepToolchain); n != 1 || r.steps(run.ID, stepImage) != 0 || d.asked < 2 {
 			t.Fatalf("told %d times, asked %d times, %d images", n, d.asked, r.steps(run.ID, stepImage))
 		}
+		if !r.s.Undecided("c") || r.s.Undecided("d") {
+			t.Error("the channel is not said to wait for the person")
+		}
 		if w := r.prompt("c", "after it").WaitsFor.Reason; w != core.WaitRun {
 			t.Errorf("the next prompt waits for %q", w)
 		}
 		d.say("")
-		if got := r.ended(run.ID, time.Minute); got.State != core.RunDone {
+		if got := r.ended(run.ID, time.Minute); got.State != core.RunDone || r.steps(run.ID, stepSlot) != 0 {
 			t.Fatalf("%+v", got)
+		}
+		if r.s.Undecided("c") {
+			t.Error("the channel is said to wait after its run")
 		}
 	})
 }
@@ -121,11 +127,18 @@ func TestOthersRunWhileOneIsUndecided(t *testing.T) {
 			if w := r.prompt("e", "after it").WaitsFor.Reason; w != core.WaitLimit {
 				t.Errorf("%s: the next prompt waits for %q", end, w)
 			}
+			if !r.s.Undecided("c") || r.steps(run.ID, stepSlot) != 0 {
+				t.Errorf("%s: it does not wait for the decision", end)
+			}
 			d.say("")
 			synctest.Wait()
 			if r.get(long.ID).State.Terminal() || r.steps(run.ID, stepImage) != 0 {
 				t.Fatalf("%s: two are under way", end)
 			}
+			if r.s.Undecided("c") || r.steps(run.ID, stepSlot) != 1 {
+				t.Errorf("%s: it is decided, and is said to wait for that", end)
+			}
+			d.say("/repo/.loop/setup.sh") // another text, while the run waits for a slot
 			want := core.RunDone
 			if end == "cancelled" {
 				want = core.RunCancelled
@@ -136,6 +149,11 @@ func TestOthersRunWhileOneIsUndecided(t *testing.T) {
 			if err := r.s.Cancel(t.Context(), long.ID); err != nil {
 				t.Fatal(err)
 			}
+			r.pass(time.Minute)
+			if n := r.steps(run.ID, stepToolchain); end == "decided" && n != 2 || r.steps(run.ID, stepImage) != 0 {
+				t.Errorf("%s: asked %d times", end, n)
+			}
+			d.say("")
 			if got := r.ended(run.ID, time.Minute); got.State != want {
 				t.Errorf("%s: %+v", end, got)
 			}

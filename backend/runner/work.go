@@ -60,6 +60,7 @@ type work struct {
 	shown   int64 // bytes of pictures in it, as far as they were kept
 	under   under
 	dying   atomic.Bool // the present try is being ended
+	asks    atomic.Bool // the person has yet to decide on the image that the project brings
 
 	// overdue gets a value when the CLI of the present try has not ended in time
 	// after its last word; grace does that.
@@ -114,48 +115,6 @@ func (w *work) begin(ctx context.Context) {
 		return
 	}
 	w.goOn(ctx)
-}
-
-// decided waits until the person has said whether the image that the project brings counts. That
-// may take days, so others have the run's slot meanwhile.
-func (w *work) decided(ctx context.Context) error {
-	for told := false; w.s.p.Toolchains != nil; told = true {
-		path, changed := w.s.p.Toolchains.Undecided(w.ch, w.run)
-		if path == "" {
-			return nil
-		}
-		if !told {
-			if err := w.step(ctx, stepToolchain); err != nil {
-				return err
-			}
-		}
-		if err := w.apart(ctx, changed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// apart waits without a slot until changed is closed, and has one again after that.
-func (w *work) apart(ctx context.Context, changed <-chan struct{}) error {
-	if w.slot {
-		<-w.s.slots
-		w.slot = false
-	}
-	w.s.apart.Add(1)
-	defer w.s.apart.Add(-1)
-	select {
-	case <-changed:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case w.s.slots <- struct{}{}:
-		w.slot = true
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 func (w *work) readChannel(ctx context.Context) error {

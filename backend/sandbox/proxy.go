@@ -32,6 +32,9 @@ const (
 // the networks that engines put containers on, siblings included.
 var noProxyAlways = []string{hostAlias, "localhost", "127.0.0.1", "::1", "172.16.0.0/12"}
 
+// Unproxied is what containers never pass to a proxy.
+func Unproxied() []string { return slices.Clone(noProxyAlways) }
+
 // proxies takes the settings' proxies, else this computer's, in both letter cases:
 // programs disagree about which one they read. Those with a login are marked Secret.
 func (l *lanes) proxies(m Settings, host Host) {

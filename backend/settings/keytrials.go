@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/credentials"
 	"loop/backend/keytrial"
+	"loop/backend/sandbox"
 )
 
 // trials has what became of the keys that were tried since Loop started. A key is known by
@@ -127,6 +129,9 @@ func (k *Keys) try(ctx context.Context, kind string, secret core.Secret) (bind.K
 		return bind.KeyTrial{}, err
 	}
 	trial := said(got, kind)
+	if trial.State != bind.KeyRefused { // which it is from anywhere
+		trial.Cause += " " + askedFrom(got.Host, k.settings.Current().ContainerNetwork)
+	}
 	if ctx.Err() != nil {
 		trial = bind.KeyTrial{State: bind.KeyStopped, Host: got.Host, Cause: "The trial was stopped."}
 	}
@@ -168,12 +173,26 @@ func said(got keytrial.Answer, kind string) bind.KeyTrial {
 	return out
 }
 
+// askedFrom says from where a trial asks, and whether runs do the same.
+func askedFrom(host, network string) string {
+	at := url.URL{Host: host}
+	switch {
+	case core.ThisComputer(at.Hostname()):
+		return "Loop asked from this computer, as it does for runs."
+	case network == "none":
+		return "Loop asked from this computer. Runs in containers are refused: " +
+			"this model is reached over a network, and container_network is “none”."
+	}
+	return fmt.Sprintf("Loop asked from this computer. Runs in containers ask over their network, “%s”.", network)
+}
+
 // asking is how this Loop asks its model, without a key.
 func (s *Service) asking() keytrial.Asking {
 	cfg := s.Current()
+	except := append(sandbox.Unproxied(), cfg.Proxies.NoProxy...)
 	return keytrial.Asking{
 		Base: cfg.AnthropicBaseURL, Roots: keytrial.Roots(s.ExtraCA(), keytrial.ReadPEM),
-		Proxy: keytrial.Proxy{HTTP: cfg.Proxies.HTTPProxy, HTTPS: cfg.Proxies.HTTPSProxy, Except: cfg.Proxies.NoProxy},
+		Proxy: keytrial.Proxy{HTTP: cfg.Proxies.HTTPProxy, HTTPS: cfg.Proxies.HTTPSProxy, Except: except},
 	}
 }
 

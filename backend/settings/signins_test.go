@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,32 @@ func TestAKeyThatCannotBeTriedIsSavedWithAWarning(t *testing.T) {
 	}
 	k, _ = testKeys(t, "")
 	if got, err := k.Save(t.Context(), config.CredentialAPIKey, "sk-ant-good", true); err != nil || !got.Stored || got.Trial.State != bind.KeyUnsure {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestATrialSaysFromWhereItAsked: what is on this computer is asked as for runs, anything else
+// over a network that runs may not have. No proxy is asked for what containers reach without.
+func TestATrialSaysFromWhereItAsked(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	defer proxy.Close()
+	for _, c := range []struct{ base, network, want, not string }{
+		{"http://model.invalid", "bridge", "model.invalid accepted the key. Loop asked from this computer. Runs in containers ask over their network, “bridge”.", "refused"},
+		{"http://model.invalid", "none", "accepted the key. Loop asked from this computer. Runs in containers are refused", "ask over"},
+		{proxy.URL, "none", "accepted the key. Loop asked from this computer, as it does for runs.", "refused"},
+		{"http://localhost:1", "bridge", "could not be reached, so the key was not tried. Loop asked from this computer, as it does for runs.", "accepted"},
+	} {
+		k, _ := testKeys(t, `{"anthropic_base_url": "`+c.base+`", "container_network": "`+c.network+`", "proxies": {"http_proxy": "`+proxy.URL+`"}}`)
+		if except := k.settings.asking().Proxy.Except; !slices.Contains(except, "172.16.0.0/12") {
+			t.Errorf("no proxy for %v", except)
+		}
+		got, err := k.Save(t.Context(), config.CredentialAPIKey, "sk-ant-good", false)
+		if err != nil || !strings.Contains(got.Trial.Cause, c.want) || strings.Contains(got.Trial.Cause, c.not) {
+			t.Errorf("%s: %q, %v", c.base, got.Trial.Cause, err)
+		}
+	}
+	refused, _ := modelAt(t, scripted(), "")
+	if got, err := refused.Save(t.Context(), config.CredentialAPIKey, demo.RefusedKey, false); err != nil || strings.Contains(got.Trial.Cause, "asked from") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

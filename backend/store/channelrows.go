@@ -8,12 +8,13 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
+	"loop/backend/store/internal/said"
 )
 
 // AddChannel stores a new channel; an id already there is core.ErrConflict.
 func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
 	c.CreatedAt = cmp.Or(c.CreatedAt, s.now())
-	return s.inTx(ctx, "add channel", func(q *rows.Queries) error {
+	return s.inTx(ctx, "add channel", func(q queries) error {
 		return q.InsertChannel(ctx, rows.InsertChannelParams{
 			ID: string(c.ID), ParentID: string(c.ParentID), Kind: string(c.Kind), Name: c.Name,
 			Dir: c.Dir, SessionID: string(c.SessionID), DemoSessionID: string(c.DemoSessionID),
@@ -42,14 +43,14 @@ func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
 // TitleChannel names a channel whose name Loop chose; one that has another is
 // core.ErrNotFound.
 func (s *Store) TitleChannel(ctx context.Context, id core.ChannelID, name string) error {
-	return s.inTx(ctx, "title channel", func(q *rows.Queries) error {
+	return s.inTx(ctx, "title channel", func(q queries) error {
 		return found(q.TitleChannel(ctx, rows.TitleChannelParams{Name: name, ID: string(id)}))
 	})
 }
 
 // SetOrigin replaces what a channel's conversation continues.
 func (s *Store) SetOrigin(ctx context.Context, id core.ChannelID, o core.Origin) error {
-	return s.inTx(ctx, "set origin", func(q *rows.Queries) error {
+	return s.inTx(ctx, "set origin", func(q queries) error {
 		return found(q.SetOrigin(ctx, rows.SetOriginParams{Origin: asJSON(o), ID: string(id)}))
 	})
 }
@@ -61,13 +62,13 @@ func (s *Store) Message(ctx context.Context, id core.ChannelID, uuid string) (ev
 		r, err := s.read.LastMessage(ctx, string(id))
 		return r.ID, r.Content, s.wrap("read last message", err)
 	}
-	r, err := s.read.MessageEvent(ctx, rows.MessageEventParams{ChannelID: string(id), Uuid: uuid})
+	r, err := s.read.MessageEvent(ctx, said.MessageEventParams{ChannelID: string(id), Uuid: uuid})
 	return r.ID, r.Content, s.wrap("read message", err)
 }
 
 // RenameChannel changes the name only, which the first prompt then leaves as it is.
 func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name string) error {
-	return s.inTx(ctx, "rename channel", func(q *rows.Queries) error {
+	return s.inTx(ctx, "rename channel", func(q queries) error {
 		return found(q.RenameChannel(ctx, rows.RenameChannelParams{Name: name, ID: string(id)}))
 	})
 }
@@ -75,7 +76,7 @@ func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name strin
 // SetChannelChoices replaces what was chosen for a channel. The agent is that of all
 // channels with its state: one that has a state of its own, and its threads.
 func (s *Store) SetChannelChoices(ctx context.Context, id core.ChannelID, chosen core.ChannelChoices) error {
-	return s.inTx(ctx, "set choices", func(q *rows.Queries) error {
+	return s.inTx(ctx, "set choices", func(q queries) error {
 		err := found(q.SetChannelChoices(ctx, rows.SetChannelChoicesParams{ID: string(id), Choices: asJSON(own(chosen))}))
 		if err != nil {
 			return err
@@ -93,7 +94,7 @@ func own(c core.ChannelChoices) core.ChannelChoices {
 // SetChannelSession replaces the session that the next run on a real (or, with
 // demo, on the scripted) model resumes; empty starts afresh.
 func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, demo bool, session core.SessionID) error {
-	return s.inTx(ctx, "set session", func(q *rows.Queries) error {
+	return s.inTx(ctx, "set session", func(q queries) error {
 		return changeSessions(ctx, q, string(id), demo, func(now *string, _ *nextSession) bool {
 			*now = string(session)
 			return true
@@ -106,7 +107,7 @@ func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, demo b
 // of a run that is done clears the wish, unless it was set after that run began. A run
 // that is named as by sets nothing then, either.
 func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, start core.SessionStart, by core.RunID) error {
-	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
+	return s.inTx(ctx, "set next session", func(q queries) error {
 		return changeSessions(ctx, q, string(id), demo, func(_ *string, next *nextSession) bool {
 			ok := by == next.Taken || by == ""
 			*next = nextSession{start, by}
@@ -125,7 +126,7 @@ type nextSession struct {
 
 // changeSessions stores what change makes of a channel's session, and of the wish for
 // the next run, unless it returns false.
-func changeSessions(ctx context.Context, q *rows.Queries, id string, demo bool, change func(now *string, next *nextSession) bool) error {
+func changeSessions(ctx context.Context, q queries, id string, demo bool, change func(now *string, next *nextSession) bool) error {
 	ch, err := q.GetChannel(ctx, id)
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func changeSessions(ctx context.Context, q *rows.Queries, id string, demo bool, 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way
 // makes it core.ErrConflict: the caller cancels first.
 func (s *Store) RemoveChannel(ctx context.Context, id core.ChannelID) error {
-	return s.inTx(ctx, "remove channel", func(q *rows.Queries) error {
+	return s.inTx(ctx, "remove channel", func(q queries) error {
 		active, err := q.CountActive(ctx, string(id))
 		if err != nil {
 			return err

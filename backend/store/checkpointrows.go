@@ -20,7 +20,7 @@ type checkpointData struct {
 // PutCheckpoint stores a checkpoint, whose files are kept already, or replaces the one of its
 // id. With a session change, and with events, it is one transaction.
 func (s *Store) PutCheckpoint(ctx context.Context, c core.Checkpoint, talk *core.TalkChange, events ...core.Event) ([]core.Event, error) {
-	return change(ctx, s, "keep checkpoint", func(q *rows.Queries) ([]core.Event, error) {
+	return change(ctx, s, "keep checkpoint", func(q queries) ([]core.Event, error) {
 		if err := q.PutCheckpoint(ctx, rows.PutCheckpointParams{
 			ID: c.ID, ChannelID: string(c.ChannelID), RunID: string(c.RunID), Kind: string(c.Kind), Tree: c.Tree, At: toMillis(c.At),
 			Note: c.Note, Data: asJSON(checkpointData{c.Talk, c.Rewind}),
@@ -62,7 +62,7 @@ func (s *Store) Checkpoint(ctx context.Context, id string) (core.Checkpoint, err
 
 // DropCheckpoints forgets some.
 func (s *Store) DropCheckpoints(ctx context.Context, ids []string) error {
-	return s.inTx(ctx, "drop checkpoints", func(q *rows.Queries) error {
+	return s.inTx(ctx, "drop checkpoints", func(q queries) error {
 		for _, id := range ids {
 			if err := q.DeleteCheckpoint(ctx, id); err != nil {
 				return err

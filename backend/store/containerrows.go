@@ -15,7 +15,7 @@ import (
 func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error {
 	c.CreatedAt = cmp.Or(c.CreatedAt, s.now())
 	c.Status = cmp.Or(c.Status, core.ContainerReserved)
-	return s.inTx(ctx, "reserve container", func(q *rows.Queries) error {
+	return s.inTx(ctx, "reserve container", func(q queries) error {
 		err := q.InsertContainer(ctx, rows.InsertContainerParams{
 			Key: string(c.Key), Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),
 			Status: string(c.Status), Image: c.Image, Hash: c.Hash, CreatedAt: toMillis(c.CreatedAt), RemoveAt: toMillis(c.RemoveAt),
@@ -33,13 +33,13 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.H
 // engine's id, status, scope, when it was last used, when it is to be removed (zero: not),
 // and why. When it was made changes where the clock was wrong then.
 func (s *Store) UpdateContainer(ctx context.Context, c core.Container) error {
-	return s.inTx(ctx, "update container", func(q *rows.Queries) error { return update(ctx, q, c) })
+	return s.inTx(ctx, "update container", func(q queries) error { return update(ctx, q, c) })
 }
 
 // HoldContainer adds a lease and is UpdateContainer, in one transaction. A lease that is
 // there already is fine.
 func (s *Store) HoldContainer(ctx context.Context, l core.Lease, c core.Container) error {
-	return s.inTx(ctx, "hold container", func(q *rows.Queries) error {
+	return s.inTx(ctx, "hold container", func(q queries) error {
 		if err := update(ctx, q, c); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) HoldContainer(ctx context.Context, l core.Lease, c core.Containe
 // ReleaseContainer drops a lease and is UpdateContainer, in one transaction. A lease
 // dropped before is fine.
 func (s *Store) ReleaseContainer(ctx context.Context, h core.Holder, c core.Container) error {
-	return s.inTx(ctx, "give back container", func(q *rows.Queries) error {
+	return s.inTx(ctx, "give back container", func(q queries) error {
 		if err := update(ctx, q, c); err != nil {
 			return err
 		}
@@ -59,14 +59,14 @@ func (s *Store) ReleaseContainer(ctx context.Context, h core.Holder, c core.Cont
 	})
 }
 
-func update(ctx context.Context, q *rows.Queries, c core.Container) error {
+func update(ctx context.Context, q queries, c core.Container) error {
 	return found(q.UpdateContainer(ctx, rows.UpdateContainerParams{
 		Name: c.Name, ID: string(c.ID), Status: string(c.Status), RemoveAt: toMillis(c.RemoveAt), Scope: c.Scope,
 		LastUsedAt: toMillis(c.LastUsedAt), CreatedAt: toMillis(c.CreatedAt), Why: c.Why, Key: string(c.Key),
 	}))
 }
 
-func insertLease(ctx context.Context, q *rows.Queries, l core.Lease) error {
+func insertLease(ctx context.Context, q queries, l core.Lease) error {
 	return q.InsertLease(ctx, rows.InsertLeaseParams{
 		Container: string(l.Container), Kind: string(l.Holder.Kind), Holder: l.Holder.ID, TakenAt: toMillis(l.TakenAt),
 	})
@@ -75,7 +75,7 @@ func insertLease(ctx context.Context, q *rows.Queries, l core.Lease) error {
 // DropContainer forgets a container and its leases; call it once the engine says
 // it is gone. One already forgotten is fine.
 func (s *Store) DropContainer(ctx context.Context, key core.ContainerKey) error {
-	return s.inTx(ctx, "drop container", func(q *rows.Queries) error {
+	return s.inTx(ctx, "drop container", func(q queries) error {
 		_, err := q.DeleteContainer(ctx, string(key))
 		return err
 	})

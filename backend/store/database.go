@@ -18,6 +18,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
+	"loop/backend/store/internal/said"
 )
 
 //go:embed migrations/*.sql
@@ -26,6 +27,42 @@ var migrationFiles embed.FS
 // readers is the size of the reading pool: measured, a write connection and
 // four readers do a mixed load of eight goroutines best.
 const readers = 4
+
+// The generated queries are two packages; an alias tells them apart in queries.
+type (
+	rowQueries  = rows.Queries
+	saidQueries = said.Queries
+)
+
+// queries are the prepared statements of a connection, or of one transaction on it.
+type queries struct {
+	*rowQueries
+	*saidQueries
+}
+
+func prepare(ctx context.Context, db *sql.DB) (q queries, err error) {
+	if q.rowQueries, err = rows.Prepare(ctx, db); err == nil {
+		q.saidQueries, err = said.Prepare(ctx, db)
+	}
+	if err != nil {
+		return q, fmt.Errorf("prepare statements: %w", err)
+	}
+	return q, nil
+}
+
+func (q queries) within(tx *sql.Tx) queries {
+	return queries{q.rowQueries.WithTx(tx), q.saidQueries.WithTx(tx)}
+}
+
+func (q queries) close() (err error) {
+	if q.rowQueries != nil {
+		err = q.rowQueries.Close()
+	}
+	if q.saidQueries != nil {
+		err = errors.Join(err, q.saidQueries.Close())
+	}
+	return err
+}
 
 // Options of Open.
 type Options struct {
@@ -43,8 +80,8 @@ type Store struct {
 
 	writer *sql.DB // one connection: SQLite has one writer, and waiting in Go is fair
 	reader *sql.DB
-	write  *rows.Queries
-	read   *rows.Queries
+	write  queries
+	read   queries
 }
 
 // Open opens or creates the database at path (mode 0600, its directory 0700
@@ -86,11 +123,11 @@ func (s *Store) open(ctx context.Context, driver string) (err error) {
 	}
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
-	if s.write, err = rows.Prepare(ctx, s.writer); err != nil {
-		return fmt.Errorf("prepare statements: %w", err)
+	if s.write, err = prepare(ctx, s.writer); err != nil {
+		return err
 	}
-	if s.read, err = rows.Prepare(ctx, s.reader); err != nil {
-		return fmt.Errorf("prepare statements: %w", err)
+	if s.read, err = prepare(ctx, s.reader); err != nil {
+		return err
 	}
 	if err := s.write.InsertMetaIfAbsent(ctx, rows.InsertMetaIfAbsentParams{Key: "install_id", Value: core.NewID()}); err != nil {
 		return fmt.Errorf("write install id: %w", err)
@@ -146,10 +183,8 @@ func (s *Store) Close() error {
 
 func (s *Store) closeAll() error {
 	var errs []error
-	for _, q := range []*rows.Queries{s.read, s.write} {
-		if q != nil {
-			errs = append(errs, q.Close())
-		}
+	for _, q := range []queries{s.read, s.write} {
+		errs = append(errs, q.close())
 	}
 	for _, db := range []*sql.DB{s.reader, s.writer} { // the writer last: it checkpoints
 		if db != nil {

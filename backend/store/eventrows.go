@@ -10,6 +10,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
+	"loop/backend/store/internal/said"
 )
 
 // AppendEvents stores the events of a run's output between two absolute offsets of
@@ -21,7 +22,7 @@ func (s *Store) AppendEvents(ctx context.Context, run core.RunID, from, to int64
 	if to < from {
 		return nil, fmt.Errorf("append events: %w: offset would go back from %d to %d", core.ErrConflict, from, to)
 	}
-	return change(ctx, s, "append events", func(q *rows.Queries) ([]core.Event, error) {
+	return change(ctx, s, "append events", func(q queries) ([]core.Event, error) {
 		n, err := q.SetSpoolOffset(ctx, rows.SetSpoolOffsetParams{SpoolOffset: to, ID: string(run), Previous: from})
 		if err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func (s *Store) AppendEvents(ctx context.Context, run core.RunID, from, to int64
 
 // AddEvents stores events that belong to a channel but to no step of a run.
 func (s *Store) AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error) {
-	return change(ctx, s, "add events", func(q *rows.Queries) ([]core.Event, error) { return insertEvents(ctx, q, events) })
+	return change(ctx, s, "add events", func(q queries) ([]core.Event, error) { return insertEvents(ctx, q, events) })
 }
 
 // maxGateEvents bounds what GateEvents returns; an honest run is asked some dozen times.
@@ -48,7 +49,7 @@ const maxGateEvents = 10_000
 // GateEvents returns a run's events of questions of the gate and their ends, oldest first,
 // without diffs, offers and details.
 func (s *Store) GateEvents(ctx context.Context, run core.RunID) ([]core.Event, error) {
-	list, err := s.read.GateEvents(ctx, rows.GateEventsParams{RunID: string(run), Limit: maxGateEvents})
+	list, err := s.read.GateEvents(ctx, said.GateEventsParams{RunID: string(run), Limit: maxGateEvents})
 	if err != nil {
 		return nil, s.wrap("read questions of a run", err)
 	}
@@ -64,7 +65,7 @@ func (s *Store) GateEvents(ctx context.Context, run core.RunID) ([]core.Event, e
 // RunEvents returns some of a run's events, oldest first, that came after the one with an
 // id. None: there are no more.
 func (s *Store) RunEvents(ctx context.Context, run core.RunID, afterID int64) ([]core.Event, error) {
-	list, err := s.read.EventsOfRun(ctx, rows.EventsOfRunParams{RunID: string(run), ID: afterID, Limit: pageStep})
+	list, err := s.read.EventsOfRun(ctx, said.EventsOfRunParams{RunID: string(run), ID: afterID, Limit: pageStep})
 	return mapped(list, eventOf), s.wrap("read a run's events", err)
 }
 
@@ -79,7 +80,7 @@ func (s *Store) Timeline(ctx context.Context, ch core.ChannelID, beforeID int64,
 	out := []core.Event{} // newest first until it is returned
 	for size := 0; ; {
 		ask := min(limit+1-len(out), pageStep)
-		list, err := s.read.TimelineBefore(ctx, rows.TimelineBeforeParams{ChannelID: string(ch), ID: beforeID, Limit: int64(ask)})
+		list, err := s.read.TimelineBefore(ctx, said.TimelineBeforeParams{ChannelID: string(ch), ID: beforeID, Limit: int64(ask)})
 		if err != nil {
 			return nil, false, s.wrap("read timeline", err)
 		}
@@ -110,12 +111,12 @@ const (
 	pageStep = 64
 )
 
-func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]core.Event, error) {
+func insertEvents(ctx context.Context, q queries, events []core.Event) ([]core.Event, error) {
 	out := make([]core.Event, len(events))
 	for i, e := range events {
 		data := cmp.Or(string(e.Data), "null")
 		e.Timestamp = cmp.Or(e.Timestamp, toMillis(e.Time))
-		id, err := q.InsertEvent(ctx, rows.InsertEventParams{
+		id, err := q.InsertEvent(ctx, said.InsertEventParams{
 			ChannelID: string(e.ChannelID), RunID: string(e.RunID), Type: string(e.Type), Ts: e.Timestamp, Data: data,
 		})
 		if err != nil {
@@ -132,7 +133,7 @@ func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]
 	return out, nil
 }
 
-func eventOf(r rows.Event) core.Event {
+func eventOf(r said.Event) core.Event {
 	return core.Event{
 		ID: r.ID, Type: core.EventType(r.Type), ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
 		Time: fromMillis(r.Ts), Timestamp: r.Ts, Data: json.RawMessage(r.Data),

@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +46,63 @@ func BenchmarkFind(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Since(began)), "of-a-walk")
+		})
+	}
+}
+
+// BenchmarkAppendFound appends the same events to a database as it is and to one without the
+// index of what was said, in turns. The metrics say how many times as long the first takes, and
+// how much longer for one event.
+func BenchmarkAppendFound(b *testing.B) {
+	for _, c := range []struct {
+		name         string
+		bytes, batch int
+	}{{"one message", 400, 1}, {"20 messages", 400, 20}, {"one result of 8 KB", 8 << 10, 1}, {"20 results of 8 KB", 8 << 10, 20}} {
+		b.Run(c.name, func(b *testing.B) {
+			stores, ctx := []*Store{open(b), open(b)}, b.Context()
+			for _, s := range stores {
+				addChannel(b, s, "c")
+			}
+			for _, trigger := range []string{"events_said", "events_resaid", "events_unsaid"} {
+				if _, err := stores[1].writer.ExecContext(ctx, "DROP TRIGGER "+trigger); err != nil {
+					b.Fatal(err)
+				}
+			}
+			words := rand.New(rand.NewPCG(1, 2))
+			said := func() core.Event {
+				var text strings.Builder
+				for text.Len() < c.bytes { // few words are frequent, as in any language
+					fmt.Fprintf(&text, "word%d ", int(20_000*words.Float64()*words.Float64()*words.Float64()))
+				}
+				data, err := json.Marshal(map[string]string{"output": text.String()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return core.Event{ChannelID: "c", RunID: "r", Type: core.EventToolResult, Timestamp: 1, Data: data}
+			}
+			evs := make([]core.Event, c.batch)
+			var took [2]time.Duration
+			for n := 0; b.Loop(); n++ {
+				for i := range evs {
+					evs[i] = said()
+				}
+				for i := range stores {
+					at := (n + i) % len(stores)
+					began := time.Now()
+					if _, err := stores[at].AddEvents(ctx, evs...); err != nil {
+						b.Fatal(err)
+					}
+					took[at] += time.Since(began)
+				}
+			}
+			b.ReportMetric(float64(took[0])/float64(took[1]), "of-without")
+			b.ReportMetric(float64(took[0]-took[1])/1000/float64(b.N*c.batch), "µs-more/event")
+			if found, err := stores[0].Find(ctx, core.FindQuery{Words: "word0"}); err != nil || len(found.Found) == 0 {
+				b.Errorf("found %d, %v", len(found.Found), err)
+			}
+			if found, err := stores[1].Find(ctx, core.FindQuery{Words: "word0"}); err != nil || len(found.Found) != 0 {
+				b.Errorf("found %d without an index, %v", len(found.Found), err)
+			}
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"loop/backend/core"
-	"loop/backend/store/internal/rows"
+	"loop/backend/store/internal/said"
 )
 
 const (
@@ -38,7 +38,7 @@ func (s *Store) Find(ctx context.Context, q core.FindQuery) (core.FoundEvents, e
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	list, err := s.read.FindSaid(ctx, rows.FindSaidParams{Words: matchOf(words, q.ChannelID), Before: before, Most: int64(limit + 1)})
+	list, err := s.read.FindSaid(ctx, said.FindSaidParams{Words: matchOf(words, q.ChannelID), Before: before, Most: int64(limit + 1)})
 	if err != nil {
 		return core.FoundEvents{}, s.wrap("find in timelines", err)
 	}

@@ -13,7 +13,7 @@ import (
 // openQuestion writes the row of a question, which comes as an event. The event's
 // own channel and run count, whatever its payload says. The same question again
 // changes nothing.
-func openQuestion(ctx context.Context, q *rows.Queries, e core.Event) error {
+func openQuestion(ctx context.Context, q queries, e core.Event) error {
 	var asked core.Question
 	if err := json.Unmarshal(e.Data, &asked); err != nil {
 		return fmt.Errorf("decode question: %w", err)
@@ -55,7 +55,7 @@ func (s *Store) OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Qu
 // an unknown one core.ErrNotFound.
 func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (question core.Question,
 	queued core.Run, out []core.Event, err error) {
-	err = s.inTx(ctx, "answer question", func(q *rows.Queries) error {
+	err = s.inTx(ctx, "answer question", func(q queries) error {
 		row, err := q.GetQuestion(ctx, id)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, co
 }
 
 // insertFirst queues a run before everything else of its channel.
-func (s *Store) insertFirst(ctx context.Context, q *rows.Queries, ch string, run core.Run) (core.Run, error) {
+func (s *Store) insertFirst(ctx context.Context, q queries, ch string, run core.Run) (core.Run, error) {
 	ends, err := q.QueueEnds(ctx, ch)
 	if err != nil {
 		return core.Run{}, err

@@ -10,7 +10,7 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-func insertRun(ctx context.Context, q *rows.Queries, run core.Run, rank int64) (core.Run, error) {
+func insertRun(ctx context.Context, q queries, run core.Run, rank int64) (core.Run, error) {
 	delay := run.Delay
 	if delay == 0 && !run.NotBefore.IsZero() {
 		delay = max(run.NotBefore.Sub(run.CreatedAt), 0)
@@ -27,7 +27,7 @@ func insertRun(ctx context.Context, q *rows.Queries, run core.Run, rank int64) (
 	return runIn(ctx, q, run.ID)
 }
 
-func runIn(ctx context.Context, q *rows.Queries, id core.RunID) (core.Run, error) {
+func runIn(ctx context.Context, q queries, id core.RunID) (core.Run, error) {
 	row, err := q.GetRun(ctx, string(id))
 	if err != nil {
 		return core.Run{}, err
@@ -40,7 +40,7 @@ func runIn(ctx context.Context, q *rows.Queries, id core.RunID) (core.Run, error
 // is false when every run waits for something. A run that would wait longer than its
 // delay, because the clock was put back, waits for that delay from now.
 func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
-	err = s.inTx(ctx, "claim run", func(q *rows.Queries) error {
+	err = s.inTx(ctx, "claim run", func(q queries) error {
 		active, err := q.CountActive(ctx, string(ch))
 		if err != nil || active > 0 {
 			return err
@@ -88,8 +88,8 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 // queued does one change of a queued run and returns the run after it. A run that
 // is not queued any more is core.ErrConflict, an unknown one core.ErrNotFound.
 func (s *Store) queued(ctx context.Context, step string, id core.RunID, events []core.Event,
-	change func(q *rows.Queries, row rows.Run) (int64, error)) (run core.Run, out []core.Event, err error) {
-	err = s.inTx(ctx, step, func(q *rows.Queries) error {
+	change func(q queries, row rows.Run) (int64, error)) (run core.Run, out []core.Event, err error) {
+	err = s.inTx(ctx, step, func(q queries) error {
 		row, err := q.GetRun(ctx, string(id))
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *Store) queued(ctx context.Context, step string, id core.RunID, events [
 
 // EditQueued replaces a queued run's prompt and ends its hold.
 func (s *Store) EditQueued(ctx context.Context, id core.RunID, prompt string, events ...core.Event) (core.Run, []core.Event, error) {
-	return s.queued(ctx, "edit queued run", id, events, func(q *rows.Queries, _ rows.Run) (int64, error) {
+	return s.queued(ctx, "edit queued run", id, events, func(q queries, _ rows.Run) (int64, error) {
 		return q.EditQueued(ctx, rows.EditQueuedParams{Prompt: prompt, ID: string(id)})
 	})
 }
@@ -119,7 +119,7 @@ func (s *Store) EditQueued(ctx context.Context, id core.RunID, prompt string, ev
 // HoldQueued keeps a queued run, and everything behind it, from being claimed
 // until a time at most core.HoldLease away. The zero time ends the hold.
 func (s *Store) HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error) {
-	run, _, err := s.queued(ctx, "hold queued run", id, nil, func(q *rows.Queries, _ rows.Run) (int64, error) {
+	run, _, err := s.queued(ctx, "hold queued run", id, nil, func(q queries, _ rows.Run) (int64, error) {
 		return q.HoldQueued(ctx, rows.HoldQueuedParams{HoldUntil: toMillis(until), ID: string(id)})
 	})
 	return run, err
@@ -127,7 +127,7 @@ func (s *Store) HoldQueued(ctx context.Context, id core.RunID, until time.Time) 
 
 // PromoteQueued puts a queued run before everything else of its channel, at once.
 func (s *Store) PromoteQueued(ctx context.Context, id core.RunID) (core.Run, error) {
-	run, _, err := s.queued(ctx, "promote queued run", id, nil, func(q *rows.Queries, row rows.Run) (int64, error) {
+	run, _, err := s.queued(ctx, "promote queued run", id, nil, func(q queries, row rows.Run) (int64, error) {
 		ends, err := q.QueueEnds(ctx, row.ChannelID)
 		if err != nil {
 			return 0, err
@@ -141,7 +141,7 @@ func (s *Store) PromoteQueued(ctx context.Context, id core.RunID) (core.Run, err
 // exactly the runs that are queued; otherwise it is core.ErrConflict. All of
 // them get the highest priority among them, so that the order is what counts.
 func (s *Store) ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error) {
-	return change(ctx, s, "reorder queue", func(q *rows.Queries) ([]core.Run, error) {
+	return change(ctx, s, "reorder queue", func(q queries) ([]core.Run, error) {
 		list, err := q.ListQueue(ctx, string(ch))
 		if err != nil {
 			return nil, err

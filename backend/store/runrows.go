@@ -20,7 +20,7 @@ import (
 func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool,
 	err error) {
 	run.CreatedAt = cmp.Or(run.CreatedAt, s.now())
-	err = s.inTx(ctx, "enqueue run", func(q *rows.Queries) error {
+	err = s.inTx(ctx, "enqueue run", func(q queries) error {
 		switch old, err := q.GetRun(ctx, string(run.ID)); {
 		case err == nil:
 			if old.ChannelID != string(run.ChannelID) || old.Prompt != run.Prompt {
@@ -63,7 +63,7 @@ func legal(from, to core.RunState) bool { return slices.Contains(steps[from], to
 // events, in one transaction. Identity, prompt, spool offset and outcome are
 // left alone. An illegal or terminal step is core.ErrConflict.
 func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
-	return change(ctx, s, "update run", func(q *rows.Queries) ([]core.Event, error) {
+	return change(ctx, s, "update run", func(q queries) ([]core.Event, error) {
 		row, err := q.GetRun(ctx, string(run.ID))
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 // Finishing a finished run is core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	run.EndedAt = cmp.Or(run.EndedAt, s.now())
-	return change(ctx, s, "finish run", func(q *rows.Queries) ([]core.Event, error) {
+	return change(ctx, s, "finish run", func(q queries) ([]core.Event, error) {
 		row, err := q.GetRun(ctx, string(run.ID))
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 }
 
 // learn keeps the context's fill, the CLI's commands and the models' prices of an ended run.
-func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
+func learn(ctx context.Context, q queries, ch string, run core.Run) error {
 	u := run.Outcome.Usage
 	if c := run.Outcome.Commands; len(c) > 0 {
 		if err := found(q.SetChannelCommands(ctx, rows.SetChannelCommandsParams{Commands: asJSON(c), ID: ch})); err != nil {
@@ -145,7 +145,7 @@ func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error 
 }
 
 // learnRates keeps the prices that follow from usage.
-func learnRates(ctx context.Context, q *rows.Queries, u core.Usage, at time.Time) error {
+func learnRates(ctx context.Context, q queries, u core.Usage, at time.Time) error {
 	rates := core.Rates(u)
 	for model, r := range rates {
 		rate := rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(at)}

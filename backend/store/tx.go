@@ -5,18 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"loop/backend/store/internal/rows"
 )
 
 // inTx runs fn in one write transaction; step names it in errors.
-func (s *Store) inTx(ctx context.Context, step string, fn func(q *rows.Queries) error) error {
+func (s *Store) inTx(ctx context.Context, step string, fn func(q queries) error) error {
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return s.explain(fmt.Errorf("%s: begin: %w", step, err))
 	}
 	defer tx.Rollback() // after Commit this does nothing
-	if err := fn(s.write.WithTx(tx)); err != nil {
+	if err := fn(s.write.within(tx)); err != nil {
 		return s.explain(fmt.Errorf("%s: %w", step, err))
 	}
 	if err := tx.Commit(); err != nil {
@@ -26,9 +24,9 @@ func (s *Store) inTx(ctx context.Context, step string, fn func(q *rows.Queries) 
 }
 
 // change is inTx for what has a result; there is none with an error.
-func change[T any](ctx context.Context, s *Store, step string, fn func(q *rows.Queries) (T, error)) (T, error) {
+func change[T any](ctx context.Context, s *Store, step string, fn func(q queries) (T, error)) (T, error) {
 	var out, none T
-	err := s.inTx(ctx, step, func(q *rows.Queries) (err error) {
+	err := s.inTx(ctx, step, func(q queries) (err error) {
 		out, err = fn(q)
 		return err
 	})

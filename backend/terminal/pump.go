@@ -83,6 +83,9 @@ func (s *session) follow(ctx context.Context) (progress bool, err error) {
 			progress = true
 			s.append(buf[:n])
 		}
+		if n > len(buf)/2 && len(buf) < frameSize { // most sessions never print so much at once
+			buf = make([]byte, frameSize)
+		}
 		if errors.Is(err, io.EOF) {
 			return progress, nil
 		}

@@ -135,7 +135,7 @@ type Options struct {
 // 50 ms. The tighter marks count for a second after a key.
 const (
 	frameSize = 64 << 10
-	pumpSize  = 16 << 10 // of one read: a terminal gives some 4 KiB at a time
+	pumpSize  = 16 << 10 // of the first reads; a flood's are of frameSize
 	highMark  = 512 << 10
 	lowMark   = 128 << 10
 	highKeyed = 128 << 10

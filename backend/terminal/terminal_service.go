@@ -309,8 +309,9 @@ func (s *Service) Input(ctx context.Context, id core.TerminalID, p []byte) error
 		s.o.Leases.Used(box)
 	}
 	if away { // what is typed would be lost on the way
-		return core.Fail(core.CodeConflict, core.ErrNotRunning, "The container of this terminal cannot be reached now.",
-			"Loop tries again by itself; wait a moment.")
+		return core.Fail(core.CodeConflict, core.ErrNotRunning, 
+			"What was typed was not sent: the container of this terminal cannot be reached now.",
+			"Loop tries again by itself; type it again then.")
 	}
 	return t.input.add(ctx, p)
 }

@@ -44,7 +44,7 @@ test("bad input: a message of 5 MB, one in lines and one in a single line", { op
 
 /** Hunks of so many lines each. */
 const hunks = (n, each) => Array.from({ length: n }, (_, i) => ({
-  id: `h${i}`, staged: false, old: 1 + i * 20, old_size: each, new: 1 + i * 20, new_size: each, section: "", lines: Array.from({ length: each }, (_, k) => `${"-+ "[k % 3]}line ${k} of ${i}\n`).join(""),
+  id: `h${i}`, staged: false, old: 1 + i * 20, old_size: each, new: 1 + i * 20, new_size: each, section: "", lines: Array.from({ length: each }, (_x, k) => `${"-+ "[k % 3]}line ${k} of ${i}\n`).join(""),
 }));
 
 test("bad input: changes of 20,000 lines, in many hunks and in one; only what is near is made", { size: [1600, 950] }, async (page, mock) => {

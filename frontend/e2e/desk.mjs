@@ -93,6 +93,9 @@ test("desk: what ended is marked as seen, what works is told, and many are lines
   const run = { run_id: "r-end", channel_id: storefront.channel_id };
   mock.world.emit("message.created", run.channel_id, run.run_id, { msg_id: "m", content: "Tidy up.", is_bot: false });
   mock.world.emit("agent.status", run.channel_id, run.run_id, { status: "running", state: "running" });
+  const file = (path, alarm) => ({ path: `${storefront.dir}/${path}`, kind: "edit", added: 1, removed: 0, ...(alarm && { alarm }) });
+  mock.world.emit("tool.use", run.channel_id, run.run_id, { tool_use_id: "t-end", tool_name: "MultiEdit", input: {} });
+  mock.world.emit("tool.result", run.channel_id, run.run_id, { tool_use_id: "t-end", output: "ok", is_error: false, files: [file("shop.ts"), file(".github/workflows/ci.yml", "CI workflow"), file(".husky/pre-commit", "Git hook")] });
   mock.world.emit("agent.status", run.channel_id, run.run_id, { status: "completed", state: "done", result: "All tidy now.", duration_ms: 5000, cost_usd: 0.0312 });
   storefront.last_event_id = 1e9;
   storefront.state = "done";
@@ -100,6 +103,7 @@ test("desk: what ended is marked as seen, what works is told, and many are lines
   const done = desk(page).getByRole("group", { name: "Finished, not looked at" });
   await done.getByText("All tidy now.").waitFor();
   await done.getByText("$0.03").waitFor();
+  await done.getByText("Touched: CI workflow, Git hook").waitFor();
   await clean(page, "an end that nobody has looked at", { looks: CONTRAST });
   await done.getByRole("article").focus();
   await page.keyboard.press("s");

@@ -145,3 +145,27 @@ test("a missing image that Loop can build is built from the run that wanted it",
   mock.world.sandboxBuild();
   await page.getByText("The image is ready.").waitFor();
 });
+
+test("a part that cannot be loaded says so in its place; trying again brings it, with the keyboard", { quietErrors: true, alone: true }, async (page) => {
+  let down = true;
+  await page.route(/\/(ReviewPanel|FindDialog)-.*\.js/, (r) => (down ? r.abort() : r.continue()));
+  await page.reload();
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).waitFor();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("review of what changed");
+  await page.keyboard.press("Enter");
+  const place = page.getByRole("group", { name: "The review" });
+  await place.getByText("The review could not be loaded.").waitFor();
+  await becomes(() => place.evaluate((el) => el.contains(document.activeElement)), true, "the keyboard waits there");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter"); // Try again
+  await until("it is tried", () => place.getAttribute("aria-busy").then((b) => b === "false"));
+  await place.getByText("The review could not be loaded.").waitFor();
+  down = false;
+  await place.getByRole("button", { name: "Try again" }).click();
+  await place.waitFor({ state: "detached" });
+  await becomes(() => page.evaluate(() => Boolean(document.activeElement?.closest(".review"))), true, "the keyboard is in the review");
+  await page.keyboard.press("Control+Shift+F"); // a dialog
+  await page.getByRole("dialog").getByRole("textbox").or(page.getByRole("dialog").getByRole("combobox")).first().waitFor();
+});

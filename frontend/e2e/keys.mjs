@@ -153,3 +153,21 @@ test("keys: read by axe, and of 320 pixels", { size: [320, 640] }, async (page) 
   await page.getByRole("alert").waitFor();
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/keys-clash.png` });
 });
+
+test("keys: those of the tree are the person's as well", { loop: {} }, async (page, loop) => {
+  await page.getByRole("treeitem", { name: "docs" }).press("Enter");
+  await page.getByRole("treeitem", { name: "docs" }).focus();
+  await keysOf(page, "Rename the channel");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Delete");
+  await page.getByText("Lists, buttons and text boxes need it").waitFor();
+  await page.keyboard.press("F4");
+  await becomes(() => chosen(loop), { "tree.rename": ["F4"] }, "stored");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("treeitem", { name: "docs" }).focus();
+  await page.keyboard.press("F2");
+  equal(await page.getByRole("dialog").count(), 0, "the earlier key still counts");
+  await page.keyboard.press("F4");
+  await page.getByRole("textbox", { name: "Name" }).waitFor();
+});

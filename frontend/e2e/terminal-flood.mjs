@@ -102,6 +102,61 @@ test("flood: text can be selected and scrolled back to while it goes on", pane({
   equal((await screen(page))[0], top);
 });
 
+// Runs in the page: notes when a frame changes the terminal's rows.
+const drawings = () => {
+  const request = window.requestAnimationFrame.bind(window);
+  const seen = new MutationObserver(() => {});
+  window.drawings = [];
+  window.requestAnimationFrame = (f) => request((t) => {
+    const rows = document.querySelector(".xterm-rows");
+    if (rows) seen.observe(rows, { subtree: true, childList: true });
+    seen.takeRecords();
+    f(t);
+    if (seen.takeRecords().length > 0) window.drawings.push(performance.now());
+  });
+};
+
+test("flood: drawn some thirty times a second at most", pane({ program: "silent", prepare: (_, page) => page.addInitScript(drawings) }), async (page) => {
+  const gaps = await page.evaluate(async () => {
+    const line = new TextEncoder().encode(`${"0123456789".repeat(8)}\r\n`);
+    let given = 0;
+    const began = performance.now();
+    window.drawings = [];
+    while (performance.now() - began < 600) {
+      const due = 8000 * (performance.now() - began); // bytes, twice what counts as a flood
+      for (; given < due; given += 800 * line.length) {
+        const data = new Uint8Array(800 * line.length);
+        for (let i = 0; i < 800; i++) data.set(line, i * line.length);
+        window.wire.dispatchEvent(new MessageEvent("message", { data: data.buffer }));
+      }
+      await new Promise((r) => setTimeout(r, 4));
+    }
+    const d = window.drawings.slice(1); // the first one finds out that it floods
+    return d.slice(1).map((t, i) => t - d[i]);
+  });
+  ok(gaps.length > 1 && Math.min(...gaps) > 30, `between two drawings: ${gaps}`);
+});
+
+test("a line is drawn once; with a selection, that is drawn too", pane({ program: "silent", prepare: (_, page) => page.addInitScript(drawings) }), async (page, mock) => {
+  const s = last(mock);
+  for (let i = 0; i < 60; i++) await s.write(`line ${i}\r\n`); // a full screen, so that the next one scrolls
+  await shows(page, "line 59");
+  const drawn = async (text) => {
+    await page.evaluate(() => (window.drawings = []));
+    await s.write(`${text}\r\n`);
+    await shows(page, text);
+    return page.evaluate(() => new Promise((r) => setTimeout(() => r(window.drawings.length), 100)));
+  };
+  equal(await drawn("first"), 1);
+  await page.mouse.dblclick(20, 100);
+  await page.evaluate(() => new Promise((r) => setTimeout(r, 100)));
+  ok((await drawn("second")) > 1, "the selection moves with the lines");
+  await page.mouse.click(20, 300);
+  await page.evaluate(() => new Promise((r) => setTimeout(r, 100)));
+  equal(await page.locator(".xterm-selection div").count(), 0);
+  equal(await drawn("third"), 1);
+});
+
 test("flood: rubbish and hostile sequences break nothing and are answered by nothing", pane({ program: "silent" }), async (page, mock) => {
   const s = last(mock);
   s.vt.write = () => {}; // the mock's own terminal has no protection against such output

@@ -91,7 +91,7 @@ test("pane: a break is survived; nothing is lost or doubled", silent({ quietErro
   mock.down();
   await until("the break is noticed", async () => (await info(page)).state === "reconnecting");
   await page.keyboard.type("lost");
-  await said(page, "Not sent: the terminal is not connected.");
+  await said(page, "Not sent: Loop does not answer.");
   for (let i = 0; i < 20; i++) await s.write(`meanwhile ${i}\r\n`);
   await page.getByText("Loop does not answer. The program goes on").waitFor();
   mock.up();
@@ -206,10 +206,13 @@ test("pane: who scrolled up stays there while everything is drawn anew", silent(
 test("pane: ended, restart and close by keyboard; away; failed with a remedy", pane({ prepare: (mock) => (mock.terminals.failNext = null) }), async (page, mock) => {
   last(mock).away(true);
   await set(page, { info: last(mock).info() });
-  await page.getByText("The container cannot be reached now.").waitFor();
+  await page.getByText("The container cannot be reached now.").first().waitFor();
+  await page.keyboard.type("lost");
+  await said(page, "What was typed was not sent");
   last(mock).away(false);
   await set(page, { info: last(mock).info() });
   await page.getByText("The container cannot be reached now.").waitFor({ state: "detached" });
+  await said(page, "Type it again.");
   await page.keyboard.type("exit 3\r");
   await page.getByText("Ended with exit code 3.").waitFor();
   equal(await page.evaluate(() => document.activeElement?.tagName), "TEXTAREA", "the end takes no focus");

@@ -1,6 +1,6 @@
 // What a project's own image is made of: a run waits, the person looks and decides.
 import { clean, CONTRAST, DIALOG } from "./clean.mjs";
-import { equal, ok, test, until } from "./harness.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
 
 const SCRIPT = "#!/bin/sh\nset -eu\napt-get update\napt-get install -y postgresql-client\necho done \u202e# moc.live\n";
 const dialog = (page) => page.getByRole("dialog", { name: "The project's own image" });
@@ -82,6 +82,30 @@ test("toolchain: a build that failed has its output, another try, and a way with
   await page.getByRole("button", { name: "Work without it" }).click();
   await until("run again", () => last(mock, "Runs.Retry")?.[0] === "held-1");
   equal(last(mock, "Settings.Decline"), [id, path, "ab12"], "declined");
+});
+
+test("toolchain: the channel still needs you after the page was loaded again, until the decision", { scenario: "quiet" }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  const { id } = waits(mock);
+  Object.assign(mock.channel("api-server"), { state: "needs_you", undecided: true });
+  await page.reload();
+  const row = page.getByRole("treeitem", { name: "api-server" });
+  await row.getByText("needs you").waitFor();
+  await becomes(() => page.title(), "(1) api-server · Loop");
+  await page.keyboard.press("F8");
+  await page.keyboard.press("F8");
+  const card = page.getByRole("region", { name: "Desk" }).getByRole("group", { name: "Needs you", exact: true }).getByRole("article");
+  await card.getByText("The project brings an image of its own").waitFor();
+  await clean(page, "the card of an image", { looks: CONTRAST });
+  await card.getByRole("button", { name: "Look at it" }).click();
+  await dialog(page).getByText("apt-get install -y postgresql-client").waitFor();
+  await page.keyboard.press("Escape");
+  await card.getByRole("button", { name: "Open the channel" }).click();
+  mock.world.emit("agent.status", id, "held-1", { status: "running", state: "starting", step: "slot", msg_id: "held-1" });
+  await page.getByText("Waiting until a run elsewhere ends").waitFor();
+  await row.getByText("needs you").waitFor({ state: "detached" });
+  await becomes(() => page.title(), "api-server · Loop");
+  equal(await page.locator(".banner").count(), 0, "nothing is asked any more");
 });
 
 test("toolchain: a project without any says how to bring one", { scenario: "quiet" }, async (page) => {

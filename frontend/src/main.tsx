@@ -16,6 +16,7 @@ import { followRowWaiting, takeRowLink } from "./session/rowlink";
 import { applyTheme } from "./app/theme";
 import { parseTheme } from "./model/theme";
 import { register } from "./dock/panels";
+import { TimelinePanel } from "./features/timeline/panel";
 import { asked } from "./session/leave";
 import { parseOutbox } from "./model/outbox";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
@@ -35,10 +36,12 @@ function takeLinks() {
 }
 takeLinks();
 window.addEventListener("hashchange", takeLinks);
+// The first screen needs it; it comes while Loop is asked. The panel itself says when it cannot be loaded.
+const timeline = TimelinePanel.load().catch(() => undefined);
 const bridge = await openBridge();
 const session = startSession(bridge);
 bridge.onAsk(asked);
-await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r, RECALL_MS))]);
+await Promise.race([Promise.all([recall(session.api.system), timeline]), new Promise((r) => setTimeout(r, RECALL_MS))]);
 
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");

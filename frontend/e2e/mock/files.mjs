@@ -126,6 +126,7 @@ export class Files {
         this.attached.add(a.id);
         return a;
       },
+      "Files.Detach": () => null,
       "Files.Attachment": (id, which) => {
         if (this.pictures.has(which)) return this.pictures.get(which);
         if (!this.attached.has(which)) throw fail("not_found", "A picture of the prompt is not there any more.", "Attach it again.");

@@ -34,6 +34,7 @@ const CHECKS = [
   { id: "ca", title: "Certificates", state: "ok", summary: "No extra CA files are configured; the system's are used.", duration_ms: 1 },
   { id: "credentials", title: "Model access", state: "ok", summary: "api.anthropic.com accepted the API key.", duration_ms: 304 },
   { id: "display", title: "Display", state: "ok", summary: "A display answers at :0.", duration_ms: 3 },
+  { id: "notifications", title: "Notifications", state: "ok", summary: "The system shows them.", duration_ms: 2 },
   { id: "gate", title: "Gate", state: "ok", summary: "A call was held in a container and let go again after 2 ms.", duration_ms: 21 },
 ];
 

@@ -105,11 +105,12 @@ export class Settings {
   async trial() {
     let state = this.answer;
     if (state === "waits") state = await new Promise((resolve) => { this.stopTrial = () => resolve("stopped"); });
+    const from = "Loop asked from this computer. Runs in containers ask over their network, “bridge”.";
     const said = {
-      accepted: { cause: "api.anthropic.com accepted the key." }, stopped: { cause: "The trial was stopped." },
+      accepted: { cause: `api.anthropic.com accepted the key. ${from}` }, stopped: { cause: "The trial was stopped." },
       refused: { cause: "api.anthropic.com refused the key (401).", remedy: "Copy it again from console.anthropic.com, under API keys." },
-      unreached: { cause: "api.anthropic.com could not be reached, so the key was not tried.", remedy: "Check the network, and the proxy in the settings. Then try it again.", detail: "no answer in time" },
-      unsure: { cause: "api.anthropic.com answered 529, which says nothing of the key." },
+      unreached: { cause: `api.anthropic.com could not be reached, so the key was not tried. ${from}`, remedy: "Check the network, and the proxy in the settings. Then try it again.", detail: "no answer in time" },
+      unsure: { cause: `api.anthropic.com answered 529, which says nothing of the key. ${from}` },
     }[state];
     return { state, host: "api.anthropic.com", at: Date.now(), took_ms: 900, ...said };
   }

@@ -74,7 +74,7 @@ export function attachViewer(terms, ws) {
     if (!session) return m.type === "ack" ? undefined : error("no_session", "No session is attached here.", "Attach to a session or create one first.", m.type);
     switch (m.type) {
       case "input":
-        return session.type(Buffer.from(m.data, "base64"));
+        return typed(Buffer.from(m.data, "base64"));
       case "resize":
         if (!m.rows || !m.cols) return error("missing_field", "The field is missing or zero.", "", "resize");
         return session.resize(Math.min(m.cols, 1000), Math.min(m.rows, 500));
@@ -111,8 +111,13 @@ export function attachViewer(terms, ws) {
     }
   }
 
+  function typed(bytes) {
+    if (session.state !== "away") return session.type(bytes);
+    return error("conflict", "What was typed was not sent: the container of this terminal cannot be reached now.", "Loop tries again by itself; type it again then.", "input");
+  }
+
   ws.on("message", (data, binary) => {
-    if (binary) return session ? session.type(Buffer.from(data)) : error("no_session", "No session is attached here.", "", "input");
+    if (binary) return session ? typed(Buffer.from(data)) : error("no_session", "No session is attached here.", "", "input");
     let m;
     try {
       m = JSON.parse(String(data));

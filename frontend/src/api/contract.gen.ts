@@ -298,6 +298,7 @@ export type ChannelView = Channel & {
   questions?: number; // open ones; the channel is parked while there are any
   last_event_id: number;
   last_error?: Failure;
+  undecided?: boolean; // its run waits for the person's word on the image that the project brings
   browser_held?: boolean; // the person drives its browser, and an agent waits for that
   talking?: boolean; // the agent is at a turn in a terminal
   on_host?: boolean; // what a person prompts works on this computer itself, without a container
@@ -590,6 +591,7 @@ export type FileChange = {
   added: number;
   removed: number;
   patch?: string; // unified hunks, bounded
+  alarm?: string; // ReviewAlarm.Word, where the file is in the project and reaches further
 };
 
 export type FileContent = FileStat & {
@@ -1579,7 +1581,7 @@ export type SpawnID = string;
 export type Status = Usage & {
   status: string;
   state: RunState;
-  step?: string; // StepToolchain, image, container, link, agent
+  step?: string; // StepToolchain, slot, image, container, link, agent
   error?: string;
   failure?: Failure;
   result?: string;
@@ -1897,6 +1899,7 @@ export const bound = (call: Call) => ({
     attachFile: (channelID: string, path: string) => call<Attachment>("Files", "AttachFile", channelID, path),
     attachment: (channelID: string, id: string) => call<string>("Files", "Attachment", channelID, id),
     commands: (channelID: string) => call<SlashCommands>("Files", "Commands", channelID),
+    detach: (channelID: string, id: string) => call<null>("Files", "Detach", channelID, id),
     edit: (channelID: string, path: string, line: number, column: number) => call<EditorOpened>("Files", "Edit", channelID, path, line, column),
     find: (channelID: string, query: string, limit: number, recent: string[] | null) => call<FileMatches>("Files", "Find", channelID, query, limit, recent),
     list: (channelID: string, path: string) => call<FileListing>("Files", "List", channelID, path),

@@ -1,16 +1,17 @@
 import { Unplug } from "lucide-react";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { connectionStore, frameStore, viewStore } from "../model/stores";
 import { Button } from "../ui/Button";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { FailureCard } from "../ui/FailureCard";
+import { later } from "../ui/Later";
 import { Rail } from "../features/channels/Rail";
 import { Sidebar } from "../features/channels/Sidebar";
 import { SidebarOver } from "../features/channels/SidebarOver";
 import { Dock } from "../dock/Dock";
 import { cancel } from "../session/leave";
-import { ContainersPanel } from "../features/containers/ContainersPanel";
+import { ContainersPanel } from "../features/containers/panel";
 import { LeavingDialogs } from "../features/leaving/LeavingDialogs";
 import { Welcome } from "../features/welcome/Welcome";
 import { Announcer } from "./Announcer";
@@ -26,8 +27,7 @@ import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
 
-// Loaded on its own, so that the first paint does not wait for it.
-const DeskPage = lazy(() => import("../features/desk/DeskPage").then((m) => ({ default: m.DeskPage })));
+const DeskPage = later("The desk", () => import("../features/desk/DeskPage"), (m) => m.DeskPage);
 
 const NARROW = { rail: "narrow-rail", none: "narrow-none" };
 
@@ -53,7 +53,7 @@ export function App() {
       <main className="centre">
         {sidebarOpen && !narrow && <Splitter />}
         <Trouble />
-        <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : page === "desk" ? <Suspense fallback={<div className="skeleton" aria-hidden="true" />}><DeskPage /></Suspense> : <Welcome />}</ErrorBoundary>
+        <ErrorBoundary key={selected || page} what="Panel">{selected ? <Dock channelId={selected} /> : page === "containers" ? <Alone /> : page === "desk" ? <DeskPage /> : <Welcome />}</ErrorBoundary>
       </main>
       <StatusBar />
       <ErrorBoundary what="Dialog">

@@ -15,11 +15,12 @@ export function visit(panel: PanelID, ...parts: string[]) {
     const el = document.getElementById(`panel-${panel}`);
     const now = document.activeElement;
     if (el?.contains(now) || (now !== from && now !== document.body)) return;
-    const taken = el && parts.some((part) => {
+    const coming = el?.querySelector<HTMLElement>("[data-coming]")?.dataset.coming; // the panel's code is not there yet
+    const taken = el && [...parts, "[data-coming=failed]"].some((part) => {
       el.querySelector<HTMLElement>(part)?.focus();
       return el.contains(document.activeElement);
     });
-    if (!taken && left > 0) requestAnimationFrame(() => look(left - 1)); // it is not drawn, or behind another tab
+    if (!taken && left > 0) requestAnimationFrame(() => look(coming ? left : left - 1)); // it is not drawn, or behind another tab
   };
   look(FRAMES);
 }

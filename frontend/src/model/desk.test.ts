@@ -10,9 +10,9 @@ it("queues the nearest deadline first, then the oldest", () => {
   const all = needs(
     [approval("late", "2026-01-01T10:00:00Z", { deadline: "2026-01-01T10:09:00Z" }), approval("soon", "2026-01-01T10:03:00Z", { deadline: "2026-01-01T10:05:00Z" }), approval("ever", "2026-01-01T10:02:00Z")],
     [question("old", "2026-01-01T09:00:00Z")],
-    [channel("b", "working", { browser_held: true, running_since: "2026-01-01T08:00:00Z" })],
+    [channel("b", "working", { browser_held: true, running_since: "2026-01-01T08:00:00Z" }), channel("i", "needs_you", { undecided: true, running_since: "2026-01-01T08:30:00Z" })],
   );
-  expect(all.map((n) => n.id)).toEqual(["soon", "late", "browser b", "old", "ever"]);
+  expect(all.map((n) => n.id)).toEqual(["soon", "late", "browser b", "image i", "old", "ever"]);
 });
 
 it("groups the rest", () => {

@@ -5,8 +5,8 @@ import { offersOf, scopeWords, sight } from "./gate";
 import type { Seen } from "./seen";
 import { isUnseen } from "./seen";
 
-/** Something that waits for the person. deadline: when it is denied, Infinity if it waits for ever. Without approval and question the person drives the channel's browser. */
-export type Need = { id: string; channel: ChannelID; approval: Approval | null; question: Question | null; deadline: number; since: number };
+/** Something that waits for the person. deadline: when it is denied, Infinity if it waits for ever. image: they have yet to decide on the image that the project brings. With none of these they drive the channel's browser. */
+export type Need = { id: string; channel: ChannelID; approval: Approval | null; question: Question | null; image?: boolean; deadline: number; since: number };
 
 const time = (t: string | undefined): number => Date.parse(t ?? "") || 0;
 
@@ -16,6 +16,7 @@ export function needs(approvals: readonly Approval[], questions: readonly Questi
     ...approvals.map((a): Need => ({ id: a.approval_id, channel: a.channel_id, approval: a, question: null, deadline: time(a.deadline) || Infinity, since: time(a.created_at) })),
     ...questions.map((q): Need => ({ id: q.question_id, channel: q.channel_id, approval: null, question: q, deadline: Infinity, since: time(q.created_at) })),
   ];
+  for (const c of channels) if (c.undecided) out.push({ id: `image ${c.channel_id}`, channel: c.channel_id, approval: null, question: null, image: true, deadline: Infinity, since: time(c.running_since) });
   for (const c of channels) if (c.browser_held && !out.some((n) => n.channel === c.channel_id)) out.push({ id: `browser ${c.channel_id}`, channel: c.channel_id, approval: null, question: null, deadline: Infinity, since: time(c.running_since) });
   return out.sort((a, b) => (a.deadline === b.deadline ? a.since - b.since || a.id.localeCompare(b.id) : a.deadline - b.deadline));
 }

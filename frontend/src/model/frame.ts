@@ -74,7 +74,7 @@ export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
 
 /** The channel's state without its approvals, which model/gate.ts adds where it is shown. */
 function ownState(c: ChannelView, approvals: Approval[]): ChannelView {
-  if (c.state !== "needs_you" || c.questions || !approvals.some((a) => a.channel_id === c.channel_id)) return c;
+  if (c.state !== "needs_you" || c.questions || c.undecided || !approvals.some((a) => a.channel_id === c.channel_id)) return c;
   return { ...c, state: c.running_since ? "working" : c.queued > 0 ? "queued" : "idle" };
 }
 
@@ -156,9 +156,9 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
   }
 }
 
-function standing({ state, running_since, queued, questions, last_event_id, last_error, on_host, talking }: ChannelView) {
+function standing({ state, running_since, queued, questions, last_event_id, last_error, on_host, talking, undecided }: ChannelView) {
   return {
-    state, queued, last_event_id, ...(talking && { talking }), ...(on_host && { on_host }), ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
+    state, queued, last_event_id, ...(undecided && { undecided }), ...(talking && { talking }), ...(on_host && { on_host }), ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
   };
 }
 
@@ -211,6 +211,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
   const trust = settled(f.trust[ch], s.step) ? Object.fromEntries(Object.entries(f.trust).filter(([id]) => id !== ch)) : f.trust;
   return patch({ ...left, activeRuns, costs, trust }, ch, (c) => {
     const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0), ...(s.on_host && { on_host: true }) };
+    if (s.state !== "queued") next.undecided = s.step === TOOLCHAIN_STEP && !isTerminal(s.state);
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
       if (next.queued > 0) next.state = "queued";
@@ -221,7 +222,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
       next.last_error = s.state === "done" || s.state === "cancelled" ? undefined : s.failure;
     } else if (s.state !== "queued") {
       if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();
-      if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = s.step === TOOLCHAIN_STEP ? "needs_you" : "working";
+      if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = next.undecided ? "needs_you" : "working";
     }
     return next;
   });

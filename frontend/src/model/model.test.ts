@@ -124,6 +124,21 @@ describe("frame", () => {
     const end = (more: object) => applyEvents(fromSnapshot(emptyFrame, snapshot([channel("a", { state: "working", ...more })])), [ev("agent.status", { status: "completed", state: "done" })]).channels[0]?.state;
     expect([end({ talking: true }), end({ talking: true, queued: 1 }), end({})]).toEqual(["working", "working", "done"]);
   });
+  it("needs the person from the toolchain's step to the next one, also after the page was loaded again", () => {
+    seq = 10;
+    const at = (step: string, state = "starting") => ev("agent.status", { status: "running", state, step });
+    const shown = (f: typeof emptyFrame) => f.channels.map((c) => [c.state, c.undecided === true]);
+    let f = applyEvents(fromSnapshot(emptyFrame, snapshot([channel("a", { state: "working" })])), [at("toolchain")]);
+    expect(shown(f)).toEqual([["needs_you", true]]);
+    f = applyEvents(f, [ev("channel.updated", { channel_id: "a", name: "new" })]);
+    expect(shown(f)).toEqual([["needs_you", true]]);
+    const again = { ...snapshot([channel("a", { state: "needs_you", undecided: true, running_since: "2026-11-22T14:00:00Z" })], seq), approvals: [{ approval_id: "1", channel_id: "a", state: "waiting", created_at: "1" } as never] };
+    for (const g of [f, fromSnapshot(emptyFrame, again)]) {
+      expect(shown(g)).toEqual([["needs_you", true]]);
+      expect(shown(applyEvents(g, [at("slot")]))).toEqual([["working", false]]);
+      expect(shown(applyEvents(g, [at("", "cancelled")]))).toEqual([["idle", false]]);
+    }
+  });
   it("forgets of a channel what it has not any more", () => {
     seq = 10;
     const a = channel("a", { next_session: { mode: "fresh" }, queued: 2 });

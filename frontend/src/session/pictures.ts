@@ -24,8 +24,12 @@ export function setPictures(id: ChannelID, all: Attachment[]) {
   saveChoice(key(id), all.length > 0 ? JSON.stringify(all) : "");
 }
 
+/** Takes a picture out of the draft, and tells Loop so once: it keeps one for as long as a draft may have it. */
 export function removePicture(id: ChannelID, picture: string) {
-  setPictures(id, picturesOf(picturesStore.getState(), id).filter((a) => a.id !== picture));
+  const all = picturesOf(picturesStore.getState(), id);
+  if (!all.some((a) => a.id === picture)) return;
+  setPictures(id, all.filter((a) => a.id !== picture));
+  session().api.files.detach(id, picture).catch(() => {}); // then it stays
 }
 
 export function takesAsPicture(i: Item): boolean {

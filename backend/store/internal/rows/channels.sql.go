@@ -101,23 +101,6 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 	return err
 }
 
-const lastMessage = `-- name: LastMessage :one
-SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
-WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1
-`
-
-type LastMessageRow struct {
-	ID      int64
-	Content string
-}
-
-func (q *Queries) LastMessage(ctx context.Context, channelID string) (LastMessageRow, error) {
-	row := q.queryRow(ctx, q.lastMessageStmt, lastMessage, channelID)
-	var i LastMessageRow
-	err := row.Scan(&i.ID, &i.Content)
-	return i, err
-}
-
 const listChannels = `-- name: ListChannels :many
 SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context, agent_id, choices, commands, untitled, origin FROM channels ORDER BY seq
 `
@@ -164,28 +147,6 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 		return nil, err
 	}
 	return items, nil
-}
-
-const messageEvent = `-- name: MessageEvent :one
-SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = ?1 AND type = 'message.created'
-    AND json_extract(data, '$.uuid') = CAST(?2 AS TEXT) ORDER BY id DESC LIMIT 1
-`
-
-type MessageEventParams struct {
-	ChannelID string
-	Uuid      string
-}
-
-type MessageEventRow struct {
-	ID      int64
-	Content string
-}
-
-func (q *Queries) MessageEvent(ctx context.Context, arg MessageEventParams) (MessageEventRow, error) {
-	row := q.queryRow(ctx, q.messageEventStmt, messageEvent, arg.ChannelID, arg.Uuid)
-	var i MessageEventRow
-	err := row.Scan(&i.ID, &i.Content)
-	return i, err
 }
 
 const renameChannel = `-- name: RenameChannel :execrows

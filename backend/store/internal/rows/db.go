@@ -24,12 +24,6 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
-	if q.addTalkCostStmt, err = db.PrepareContext(ctx, addTalkCost); err != nil {
-		return nil, fmt.Errorf("error preparing query AddTalkCost: %w", err)
-	}
-	if q.browserToolUsesStmt, err = db.PrepareContext(ctx, browserToolUses); err != nil {
-		return nil, fmt.Errorf("error preparing query BrowserToolUses: %w", err)
-	}
 	if q.channelsWithQueueStmt, err = db.PrepareContext(ctx, channelsWithQueue); err != nil {
 		return nil, fmt.Errorf("error preparing query ChannelsWithQueue: %w", err)
 	}
@@ -54,32 +48,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteContainerStmt, err = db.PrepareContext(ctx, deleteContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteContainer: %w", err)
 	}
-	if q.deleteFramesOfRunStmt, err = db.PrepareContext(ctx, deleteFramesOfRun); err != nil {
-		return nil, fmt.Errorf("error preparing query DeleteFramesOfRun: %w", err)
-	}
 	if q.deleteLeaseStmt, err = db.PrepareContext(ctx, deleteLease); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteLease: %w", err)
 	}
 	if q.editQueuedStmt, err = db.PrepareContext(ctx, editQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query EditQueued: %w", err)
 	}
-	if q.eventsOfRunStmt, err = db.PrepareContext(ctx, eventsOfRun); err != nil {
-		return nil, fmt.Errorf("error preparing query EventsOfRun: %w", err)
-	}
-	if q.findSaidStmt, err = db.PrepareContext(ctx, findSaid); err != nil {
-		return nil, fmt.Errorf("error preparing query FindSaid: %w", err)
-	}
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
-	}
-	if q.frameFileStmt, err = db.PrepareContext(ctx, frameFile); err != nil {
-		return nil, fmt.Errorf("error preparing query FrameFile: %w", err)
-	}
-	if q.framesOfRunStmt, err = db.PrepareContext(ctx, framesOfRun); err != nil {
-		return nil, fmt.Errorf("error preparing query FramesOfRun: %w", err)
-	}
-	if q.gateEventsStmt, err = db.PrepareContext(ctx, gateEvents); err != nil {
-		return nil, fmt.Errorf("error preparing query GateEvents: %w", err)
 	}
 	if q.getChannelStmt, err = db.PrepareContext(ctx, getChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query GetChannel: %w", err)
@@ -105,12 +81,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertContainerStmt, err = db.PrepareContext(ctx, insertContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertContainer: %w", err)
 	}
-	if q.insertEventStmt, err = db.PrepareContext(ctx, insertEvent); err != nil {
-		return nil, fmt.Errorf("error preparing query InsertEvent: %w", err)
-	}
-	if q.insertFrameStmt, err = db.PrepareContext(ctx, insertFrame); err != nil {
-		return nil, fmt.Errorf("error preparing query InsertFrame: %w", err)
-	}
 	if q.insertLeaseStmt, err = db.PrepareContext(ctx, insertLease); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertLease: %w", err)
 	}
@@ -123,26 +93,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertRunStmt, err = db.PrepareContext(ctx, insertRun); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertRun: %w", err)
 	}
-	if q.lastEventIDsStmt, err = db.PrepareContext(ctx, lastEventIDs); err != nil {
-		return nil, fmt.Errorf("error preparing query LastEventIDs: %w", err)
-	}
-	if q.lastMessageStmt, err = db.PrepareContext(ctx, lastMessage); err != nil {
-		return nil, fmt.Errorf("error preparing query LastMessage: %w", err)
-	}
-	if q.lastTalkStmt, err = db.PrepareContext(ctx, lastTalk); err != nil {
-		return nil, fmt.Errorf("error preparing query LastTalk: %w", err)
-	}
-	if q.lastTalksStmt, err = db.PrepareContext(ctx, lastTalks); err != nil {
-		return nil, fmt.Errorf("error preparing query LastTalks: %w", err)
-	}
 	if q.latestEndedStmt, err = db.PrepareContext(ctx, latestEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestEnded: %w", err)
-	}
-	if q.leaveOutFrameStmt, err = db.PrepareContext(ctx, leaveOutFrame); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaveOutFrame: %w", err)
-	}
-	if q.leaveOutPictureStmt, err = db.PrepareContext(ctx, leaveOutPicture); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaveOutPicture: %w", err)
 	}
 	if q.listActiveStmt, err = db.PrepareContext(ctx, listActive); err != nil {
 		return nil, fmt.Errorf("error preparing query ListActive: %w", err)
@@ -171,12 +123,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markStartingStmt, err = db.PrepareContext(ctx, markStarting); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkStarting: %w", err)
 	}
-	if q.messageEventStmt, err = db.PrepareContext(ctx, messageEvent); err != nil {
-		return nil, fmt.Errorf("error preparing query MessageEvent: %w", err)
-	}
-	if q.pictureUsesStmt, err = db.PrepareContext(ctx, pictureUses); err != nil {
-		return nil, fmt.Errorf("error preparing query PictureUses: %w", err)
-	}
 	if q.placeQueuedStmt, err = db.PrepareContext(ctx, placeQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query PlaceQueued: %w", err)
 	}
@@ -189,9 +135,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putCheckpointStmt, err = db.PrepareContext(ctx, putCheckpoint); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCheckpoint: %w", err)
 	}
-	if q.putTalkStmt, err = db.PrepareContext(ctx, putTalk); err != nil {
-		return nil, fmt.Errorf("error preparing query PutTalk: %w", err)
-	}
 	if q.queueEndsStmt, err = db.PrepareContext(ctx, queueEnds); err != nil {
 		return nil, fmt.Errorf("error preparing query QueueEnds: %w", err)
 	}
@@ -203,12 +146,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.resolveQuestionStmt, err = db.PrepareContext(ctx, resolveQuestion); err != nil {
 		return nil, fmt.Errorf("error preparing query ResolveQuestion: %w", err)
-	}
-	if q.runSpansStmt, err = db.PrepareContext(ctx, runSpans); err != nil {
-		return nil, fmt.Errorf("error preparing query RunSpans: %w", err)
-	}
-	if q.runsWithFramesStmt, err = db.PrepareContext(ctx, runsWithFrames); err != nil {
-		return nil, fmt.Errorf("error preparing query RunsWithFrames: %w", err)
 	}
 	if q.sessionAskedStmt, err = db.PrepareContext(ctx, sessionAsked); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionAsked: %w", err)
@@ -240,23 +177,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setSpoolOffsetStmt, err = db.PrepareContext(ctx, setSpoolOffset); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSpoolOffset: %w", err)
 	}
-	if q.skippedBeforeStmt, err = db.PrepareContext(ctx, skippedBefore); err != nil {
-		return nil, fmt.Errorf("error preparing query SkippedBefore: %w", err)
-	}
-	if q.sumFramesStmt, err = db.PrepareContext(ctx, sumFrames); err != nil {
-		return nil, fmt.Errorf("error preparing query SumFrames: %w", err)
-	}
-	if q.talksSinceStmt, err = db.PrepareContext(ctx, talksSince); err != nil {
-		return nil, fmt.Errorf("error preparing query TalksSince: %w", err)
-	}
-	if q.timelineBeforeStmt, err = db.PrepareContext(ctx, timelineBefore); err != nil {
-		return nil, fmt.Errorf("error preparing query TimelineBefore: %w", err)
-	}
 	if q.titleChannelStmt, err = db.PrepareContext(ctx, titleChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query TitleChannel: %w", err)
-	}
-	if q.toolResultTimesStmt, err = db.PrepareContext(ctx, toolResultTimes); err != nil {
-		return nil, fmt.Errorf("error preparing query ToolResultTimes: %w", err)
 	}
 	if q.trimModelRatesStmt, err = db.PrepareContext(ctx, trimModelRates); err != nil {
 		return nil, fmt.Errorf("error preparing query TrimModelRates: %w", err)
@@ -275,16 +197,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
-	if q.addTalkCostStmt != nil {
-		if cerr := q.addTalkCostStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing addTalkCostStmt: %w", cerr)
-		}
-	}
-	if q.browserToolUsesStmt != nil {
-		if cerr := q.browserToolUsesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing browserToolUsesStmt: %w", cerr)
-		}
-	}
 	if q.channelsWithQueueStmt != nil {
 		if cerr := q.channelsWithQueueStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing channelsWithQueueStmt: %w", cerr)
@@ -325,11 +237,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteContainerStmt: %w", cerr)
 		}
 	}
-	if q.deleteFramesOfRunStmt != nil {
-		if cerr := q.deleteFramesOfRunStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deleteFramesOfRunStmt: %w", cerr)
-		}
-	}
 	if q.deleteLeaseStmt != nil {
 		if cerr := q.deleteLeaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteLeaseStmt: %w", cerr)
@@ -340,34 +247,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing editQueuedStmt: %w", cerr)
 		}
 	}
-	if q.eventsOfRunStmt != nil {
-		if cerr := q.eventsOfRunStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing eventsOfRunStmt: %w", cerr)
-		}
-	}
-	if q.findSaidStmt != nil {
-		if cerr := q.findSaidStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing findSaidStmt: %w", cerr)
-		}
-	}
 	if q.finishRunStmt != nil {
 		if cerr := q.finishRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishRunStmt: %w", cerr)
-		}
-	}
-	if q.frameFileStmt != nil {
-		if cerr := q.frameFileStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing frameFileStmt: %w", cerr)
-		}
-	}
-	if q.framesOfRunStmt != nil {
-		if cerr := q.framesOfRunStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing framesOfRunStmt: %w", cerr)
-		}
-	}
-	if q.gateEventsStmt != nil {
-		if cerr := q.gateEventsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing gateEventsStmt: %w", cerr)
 		}
 	}
 	if q.getChannelStmt != nil {
@@ -410,16 +292,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertContainerStmt: %w", cerr)
 		}
 	}
-	if q.insertEventStmt != nil {
-		if cerr := q.insertEventStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing insertEventStmt: %w", cerr)
-		}
-	}
-	if q.insertFrameStmt != nil {
-		if cerr := q.insertFrameStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing insertFrameStmt: %w", cerr)
-		}
-	}
 	if q.insertLeaseStmt != nil {
 		if cerr := q.insertLeaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertLeaseStmt: %w", cerr)
@@ -440,39 +312,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertRunStmt: %w", cerr)
 		}
 	}
-	if q.lastEventIDsStmt != nil {
-		if cerr := q.lastEventIDsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lastEventIDsStmt: %w", cerr)
-		}
-	}
-	if q.lastMessageStmt != nil {
-		if cerr := q.lastMessageStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lastMessageStmt: %w", cerr)
-		}
-	}
-	if q.lastTalkStmt != nil {
-		if cerr := q.lastTalkStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lastTalkStmt: %w", cerr)
-		}
-	}
-	if q.lastTalksStmt != nil {
-		if cerr := q.lastTalksStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lastTalksStmt: %w", cerr)
-		}
-	}
 	if q.latestEndedStmt != nil {
 		if cerr := q.latestEndedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing latestEndedStmt: %w", cerr)
-		}
-	}
-	if q.leaveOutFrameStmt != nil {
-		if cerr := q.leaveOutFrameStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaveOutFrameStmt: %w", cerr)
-		}
-	}
-	if q.leaveOutPictureStmt != nil {
-		if cerr := q.leaveOutPictureStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaveOutPictureStmt: %w", cerr)
 		}
 	}
 	if q.listActiveStmt != nil {
@@ -520,16 +362,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markStartingStmt: %w", cerr)
 		}
 	}
-	if q.messageEventStmt != nil {
-		if cerr := q.messageEventStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing messageEventStmt: %w", cerr)
-		}
-	}
-	if q.pictureUsesStmt != nil {
-		if cerr := q.pictureUsesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing pictureUsesStmt: %w", cerr)
-		}
-	}
 	if q.placeQueuedStmt != nil {
 		if cerr := q.placeQueuedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing placeQueuedStmt: %w", cerr)
@@ -550,11 +382,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putCheckpointStmt: %w", cerr)
 		}
 	}
-	if q.putTalkStmt != nil {
-		if cerr := q.putTalkStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing putTalkStmt: %w", cerr)
-		}
-	}
 	if q.queueEndsStmt != nil {
 		if cerr := q.queueEndsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing queueEndsStmt: %w", cerr)
@@ -573,16 +400,6 @@ func (q *Queries) Close() error {
 	if q.resolveQuestionStmt != nil {
 		if cerr := q.resolveQuestionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing resolveQuestionStmt: %w", cerr)
-		}
-	}
-	if q.runSpansStmt != nil {
-		if cerr := q.runSpansStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing runSpansStmt: %w", cerr)
-		}
-	}
-	if q.runsWithFramesStmt != nil {
-		if cerr := q.runsWithFramesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing runsWithFramesStmt: %w", cerr)
 		}
 	}
 	if q.sessionAskedStmt != nil {
@@ -635,34 +452,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setSpoolOffsetStmt: %w", cerr)
 		}
 	}
-	if q.skippedBeforeStmt != nil {
-		if cerr := q.skippedBeforeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing skippedBeforeStmt: %w", cerr)
-		}
-	}
-	if q.sumFramesStmt != nil {
-		if cerr := q.sumFramesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing sumFramesStmt: %w", cerr)
-		}
-	}
-	if q.talksSinceStmt != nil {
-		if cerr := q.talksSinceStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing talksSinceStmt: %w", cerr)
-		}
-	}
-	if q.timelineBeforeStmt != nil {
-		if cerr := q.timelineBeforeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing timelineBeforeStmt: %w", cerr)
-		}
-	}
 	if q.titleChannelStmt != nil {
 		if cerr := q.titleChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing titleChannelStmt: %w", cerr)
-		}
-	}
-	if q.toolResultTimesStmt != nil {
-		if cerr := q.toolResultTimesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing toolResultTimesStmt: %w", cerr)
 		}
 	}
 	if q.trimModelRatesStmt != nil {
@@ -724,8 +516,6 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                     DBTX
 	tx                     *sql.Tx
-	addTalkCostStmt        *sql.Stmt
-	browserToolUsesStmt    *sql.Stmt
 	channelsWithQueueStmt  *sql.Stmt
 	checkpointsOfStmt      *sql.Stmt
 	costSinceStmt          *sql.Stmt
@@ -734,15 +524,9 @@ type Queries struct {
 	deleteChannelStmt      *sql.Stmt
 	deleteCheckpointStmt   *sql.Stmt
 	deleteContainerStmt    *sql.Stmt
-	deleteFramesOfRunStmt  *sql.Stmt
 	deleteLeaseStmt        *sql.Stmt
 	editQueuedStmt         *sql.Stmt
-	eventsOfRunStmt        *sql.Stmt
-	findSaidStmt           *sql.Stmt
 	finishRunStmt          *sql.Stmt
-	frameFileStmt          *sql.Stmt
-	framesOfRunStmt        *sql.Stmt
-	gateEventsStmt         *sql.Stmt
 	getChannelStmt         *sql.Stmt
 	getCheckpointStmt      *sql.Stmt
 	getMetaStmt            *sql.Stmt
@@ -751,19 +535,11 @@ type Queries struct {
 	holdQueuedStmt         *sql.Stmt
 	insertChannelStmt      *sql.Stmt
 	insertContainerStmt    *sql.Stmt
-	insertEventStmt        *sql.Stmt
-	insertFrameStmt        *sql.Stmt
 	insertLeaseStmt        *sql.Stmt
 	insertMetaIfAbsentStmt *sql.Stmt
 	insertQuestionStmt     *sql.Stmt
 	insertRunStmt          *sql.Stmt
-	lastEventIDsStmt       *sql.Stmt
-	lastMessageStmt        *sql.Stmt
-	lastTalkStmt           *sql.Stmt
-	lastTalksStmt          *sql.Stmt
 	latestEndedStmt        *sql.Stmt
-	leaveOutFrameStmt      *sql.Stmt
-	leaveOutPictureStmt    *sql.Stmt
 	listActiveStmt         *sql.Stmt
 	listChannelsStmt       *sql.Stmt
 	listContainersStmt     *sql.Stmt
@@ -773,19 +549,14 @@ type Queries struct {
 	listQueueStmt          *sql.Stmt
 	listRunsStmt           *sql.Stmt
 	markStartingStmt       *sql.Stmt
-	messageEventStmt       *sql.Stmt
-	pictureUsesStmt        *sql.Stmt
 	placeQueuedStmt        *sql.Stmt
 	promoteQueuedStmt      *sql.Stmt
 	promptHistoryStmt      *sql.Stmt
 	putCheckpointStmt      *sql.Stmt
-	putTalkStmt            *sql.Stmt
 	queueEndsStmt          *sql.Stmt
 	rebaseQueuedStmt       *sql.Stmt
 	renameChannelStmt      *sql.Stmt
 	resolveQuestionStmt    *sql.Stmt
-	runSpansStmt           *sql.Stmt
-	runsWithFramesStmt     *sql.Stmt
 	sessionAskedStmt       *sql.Stmt
 	sessionCostStmt        *sql.Stmt
 	setChannelAgentStmt    *sql.Stmt
@@ -796,12 +567,7 @@ type Queries struct {
 	setModelRateStmt       *sql.Stmt
 	setOriginStmt          *sql.Stmt
 	setSpoolOffsetStmt     *sql.Stmt
-	skippedBeforeStmt      *sql.Stmt
-	sumFramesStmt          *sql.Stmt
-	talksSinceStmt         *sql.Stmt
-	timelineBeforeStmt     *sql.Stmt
 	titleChannelStmt       *sql.Stmt
-	toolResultTimesStmt    *sql.Stmt
 	trimModelRatesStmt     *sql.Stmt
 	updateContainerStmt    *sql.Stmt
 	updateRunStmt          *sql.Stmt
@@ -812,8 +578,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                     tx,
 		tx:                     tx,
-		addTalkCostStmt:        q.addTalkCostStmt,
-		browserToolUsesStmt:    q.browserToolUsesStmt,
 		channelsWithQueueStmt:  q.channelsWithQueueStmt,
 		checkpointsOfStmt:      q.checkpointsOfStmt,
 		costSinceStmt:          q.costSinceStmt,
@@ -822,15 +586,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteChannelStmt:      q.deleteChannelStmt,
 		deleteCheckpointStmt:   q.deleteCheckpointStmt,
 		deleteContainerStmt:    q.deleteContainerStmt,
-		deleteFramesOfRunStmt:  q.deleteFramesOfRunStmt,
 		deleteLeaseStmt:        q.deleteLeaseStmt,
 		editQueuedStmt:         q.editQueuedStmt,
-		eventsOfRunStmt:        q.eventsOfRunStmt,
-		findSaidStmt:           q.findSaidStmt,
 		finishRunStmt:          q.finishRunStmt,
-		frameFileStmt:          q.frameFileStmt,
-		framesOfRunStmt:        q.framesOfRunStmt,
-		gateEventsStmt:         q.gateEventsStmt,
 		getChannelStmt:         q.getChannelStmt,
 		getCheckpointStmt:      q.getCheckpointStmt,
 		getMetaStmt:            q.getMetaStmt,
@@ -839,19 +597,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		holdQueuedStmt:         q.holdQueuedStmt,
 		insertChannelStmt:      q.insertChannelStmt,
 		insertContainerStmt:    q.insertContainerStmt,
-		insertEventStmt:        q.insertEventStmt,
-		insertFrameStmt:        q.insertFrameStmt,
 		insertLeaseStmt:        q.insertLeaseStmt,
 		insertMetaIfAbsentStmt: q.insertMetaIfAbsentStmt,
 		insertQuestionStmt:     q.insertQuestionStmt,
 		insertRunStmt:          q.insertRunStmt,
-		lastEventIDsStmt:       q.lastEventIDsStmt,
-		lastMessageStmt:        q.lastMessageStmt,
-		lastTalkStmt:           q.lastTalkStmt,
-		lastTalksStmt:          q.lastTalksStmt,
 		latestEndedStmt:        q.latestEndedStmt,
-		leaveOutFrameStmt:      q.leaveOutFrameStmt,
-		leaveOutPictureStmt:    q.leaveOutPictureStmt,
 		listActiveStmt:         q.listActiveStmt,
 		listChannelsStmt:       q.listChannelsStmt,
 		listContainersStmt:     q.listContainersStmt,
@@ -861,19 +611,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listQueueStmt:          q.listQueueStmt,
 		listRunsStmt:           q.listRunsStmt,
 		markStartingStmt:       q.markStartingStmt,
-		messageEventStmt:       q.messageEventStmt,
-		pictureUsesStmt:        q.pictureUsesStmt,
 		placeQueuedStmt:        q.placeQueuedStmt,
 		promoteQueuedStmt:      q.promoteQueuedStmt,
 		promptHistoryStmt:      q.promptHistoryStmt,
 		putCheckpointStmt:      q.putCheckpointStmt,
-		putTalkStmt:            q.putTalkStmt,
 		queueEndsStmt:          q.queueEndsStmt,
 		rebaseQueuedStmt:       q.rebaseQueuedStmt,
 		renameChannelStmt:      q.renameChannelStmt,
 		resolveQuestionStmt:    q.resolveQuestionStmt,
-		runSpansStmt:           q.runSpansStmt,
-		runsWithFramesStmt:     q.runsWithFramesStmt,
 		sessionAskedStmt:       q.sessionAskedStmt,
 		sessionCostStmt:        q.sessionCostStmt,
 		setChannelAgentStmt:    q.setChannelAgentStmt,
@@ -884,12 +629,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setModelRateStmt:       q.setModelRateStmt,
 		setOriginStmt:          q.setOriginStmt,
 		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
-		skippedBeforeStmt:      q.skippedBeforeStmt,
-		sumFramesStmt:          q.sumFramesStmt,
-		talksSinceStmt:         q.talksSinceStmt,
-		timelineBeforeStmt:     q.timelineBeforeStmt,
 		titleChannelStmt:       q.titleChannelStmt,
-		toolResultTimesStmt:    q.toolResultTimesStmt,
 		trimModelRatesStmt:     q.trimModelRatesStmt,
 		updateContainerStmt:    q.updateContainerStmt,
 		updateRunStmt:          q.updateRunStmt,

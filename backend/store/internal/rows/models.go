@@ -4,20 +4,6 @@
 
 package rows
 
-type BrowserFrame struct {
-	ID        int64
-	ChannelID string
-	RunID     string
-	Ts        int64
-	BeganAt   int64
-	CallKey   string
-	Kind      string
-	Picture   string
-	Bytes     int64
-	Skipped   int64
-	Data      string
-}
-
 type Channel struct {
 	Seq             int64
 	ID              string
@@ -72,15 +58,6 @@ type Container struct {
 	MaxAgeMs    int64
 	MemoryBytes int64
 	Why         string
-}
-
-type Event struct {
-	ID        int64
-	ChannelID string
-	RunID     string
-	Type      string
-	Ts        int64
-	Data      string
 }
 
 type Lease struct {
@@ -141,17 +118,4 @@ type Run struct {
 	Attachments   string
 	Model         string
 	Effort        string
-}
-
-type Talk struct {
-	Seq       int64
-	ID        string
-	ChannelID string
-	SessionID string
-	BeginsAt  int64
-	ReadTo    int64
-	Working   int64
-	Estimated int64
-	UpdatedAt int64
-	Data      string
 }

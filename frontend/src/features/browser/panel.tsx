@@ -6,8 +6,10 @@ import { visit } from "../../dock/visit";
 import { BROWSER_PANEL } from "../../model/browser/baton";
 import { viewStore } from "../../model/stores";
 import { keys, MOD, pressed } from "../../ui/keys";
-import { BrowserPanel } from "./BrowserPanel";
 import { paneOf } from "./pane";
+import { later } from "../../ui/Later";
+
+const BrowserPanel = later("The browser", () => import("./BrowserPanel"), (m) => m.BrowserPanel);
 
 /** The panel of a channel's browser. */
 export const browserPanel: PanelKind<null> = {

@@ -4,6 +4,7 @@ import type { ChannelView } from "../../api/types";
 import { visible } from "../../model/text";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { IconButton } from "../../ui/Button";
+import { keyText } from "../../ui/keys";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { openDialog } from "../../session/actions";
 import type { Dialog } from "../../model/stores";
@@ -39,10 +40,10 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
       {channel.kind !== "demo" && <MenuItem icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={open("worktree")} />}
       <MenuItem icon={<History size={14} aria-hidden />} name="Conversations" onSelect={open("sessions")} />
       <MenuLine />
-      <MenuItem icon={<Pencil size={14} aria-hidden />} name="Rename" hint="F2" onSelect={open("rename")} />
+      <MenuItem icon={<Pencil size={14} aria-hidden />} name="Rename" hint={keyText("tree.rename")} onSelect={open("rename")} />
       {channel.kind !== "demo" && <MenuItem icon={<SlidersHorizontal size={14} aria-hidden />} name="Model, agent and folders" onSelect={open("choices")} />}
       <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy folder path" onSelect={() => void copyText(channel.dir).then((ok) => toast(ok ? "Copied the folder's path." : NOT_COPIED))} />
-      <MenuItem icon={<Trash2 size={14} aria-hidden />} name="Remove" hint="Del" danger onSelect={open("remove")} />
+      <MenuItem icon={<Trash2 size={14} aria-hidden />} name="Remove" hint={keyText("tree.remove")} danger onSelect={open("remove")} />
     </Menu>
   );
 }

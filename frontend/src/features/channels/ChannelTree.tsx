@@ -9,6 +9,7 @@ import { seenStore, viewStore } from "../../model/stores";
 import { unseenOf } from "../../model/seen";
 import { visible } from "../../model/text";
 import { StateWord } from "../../ui/StateWord";
+import { meaning } from "../../ui/keys";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
 import { openDialog, openFolder, select } from "../../session/actions";
 import { useChannels } from "../../session/useChannels";
@@ -53,7 +54,7 @@ export function ChannelTree() {
       e.currentTarget.querySelectorAll(".row")[at]?.dispatchEvent(new Event("contextmenu"));
       return;
     }
-    if (!row || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (!row) return;
     const id = row.channel.channel_id;
     const act: Record<string, () => void> = {
       ArrowDown: () => go(Math.min(rows.length - 1, at + 1)),
@@ -62,15 +63,15 @@ export function ChannelTree() {
       End: () => go(rows.length - 1),
       Enter: () => select(id),
       " ": () => select(id),
-      F2: () => openDialog("rename", id),
-      Delete: () => openDialog("remove", id),
+      "tree.rename": () => openDialog("rename", id),
+      "tree.remove": () => openDialog("remove", id),
       ArrowRight: () => (row.folded ? fold(row, false) : go(Math.min(rows.length - 1, at + 1))),
       ArrowLeft: () => {
         if (row.hasChildren && !row.folded) fold(row, true);
         else go(rows.findIndex((r) => r.channel.channel_id === row.channel.parent_id));
       },
     };
-    const f = act[e.key];
+    const f = act[meaning("tree", e)];
     if (f) f();
     else if (isTypeAheadKey(e)) {
       const found = typeAhead(e.key);

@@ -5,7 +5,9 @@ import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { CONTAINERS_PANEL } from "../../model/containers";
 import { openContainers } from "../../session/actions";
-import { ContainersPanel } from "./ContainersPanel";
+import { later } from "../../ui/Later";
+
+export const ContainersPanel = later("The list of containers", () => import("./ContainersPanel"), (m) => m.ContainersPanel);
 
 /** The panel of all containers of this Loop. */
 export const containersPanel: PanelKind<null> = {

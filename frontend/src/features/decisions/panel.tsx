@@ -4,7 +4,9 @@ import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { DECISIONS_PANEL } from "../../model/gate-log";
-import { DecisionsPanel } from "./DecisionsPanel";
+import { later } from "../../ui/Later";
+
+const DecisionsPanel = later("The log of decisions", () => import("./DecisionsPanel"), (m) => m.DecisionsPanel);
 
 /** The panel of what the gate has decided in a channel. */
 export const decisionsPanel: PanelKind<null> = {

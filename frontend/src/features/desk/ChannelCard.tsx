@@ -1,4 +1,4 @@
-import { GitBranch, MessageSquare, Play, Folder } from "lucide-react";
+import { GitBranch, MessageSquare, Play, Folder, ShieldAlert } from "lucide-react";
 import { useMemo } from "react";
 import { useStore } from "zustand";
 import { when } from "../../model/clock";
@@ -57,6 +57,9 @@ function Ended({ end, c, off, onOpen }: { end: EndItem; c: ShownChannel; off: bo
   return (
     <>
       {said && <p className="desk-text desk-said">{prose(said.slice(0, TEXT_MAX))}</p>}
+      {outcome && outcome.alarms.length > 0 && (
+        <p className="desk-alarm" title="Files like these run or count outside of the project. Look at them before you accept them."><ShieldAlert size={13} aria-hidden /> Touched: <b>{outcome.alarms.join(", ")}</b></p>
+      )}
       <p className="desk-facts tnum">
         {outcome && <span>{outcome.words} {outcome.added > 0 && <span className="plus">+{outcome.added}</span>} {outcome.removed > 0 && <span className="minus">−{outcome.removed}</span>}</span>}
         {ms > 0 && <span>{duration(ms)}</span>}

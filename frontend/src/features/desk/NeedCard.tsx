@@ -1,4 +1,4 @@
-import { CircleHelp, ClipboardCheck, Globe, ShieldQuestion } from "lucide-react";
+import { CircleHelp, ClipboardCheck, Globe, PackagePlus, ShieldQuestion } from "lucide-react";
 import type { MouseEvent } from "react";
 import { useEffect, useId, useLayoutEffect, useState } from "react";
 import { useStore } from "zustand";
@@ -12,6 +12,7 @@ import type { Draft } from "../../model/questions";
 import { answerOf, complete, emptyDraft, toggle, write } from "../../model/questions";
 import { frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
+import { openDialog } from "../../session/actions";
 import { answer } from "../../session/branches";
 import { cardActions } from "../../session/gate";
 import { forget, keep, kept } from "../../session/questiondrafts";
@@ -45,9 +46,19 @@ export function NeedCard(p: Props) {
   return (
     <article className={`desk-card desk-need ${p.framed ? "framed" : ""} ${p.line ? "desk-line" : ""}`} data-desk={need.id} tabIndex={p.framed ? 0 : -1} aria-labelledby={`${id}-title`} aria-current={p.framed || undefined} onFocus={p.onFrame}>
       <Head {...p} />
-      {p.line ? <h3 id={`${id}-title`} className="ellipsis"><Title need={need} /></h3> : need.approval ? <Held key={sight(need.approval)} {...parts} /> : need.question ? <Asked {...parts} q={need.question} /> : (
+      {p.line ? <h3 id={`${id}-title`} className="ellipsis"><Title need={need} /></h3> : need.approval ? <Held key={sight(need.approval)} {...parts} /> : need.question ? <Asked {...parts} q={need.question} /> : need.image ? (
         <>
-          <h3 id={`${id}-title`}><Globe size={15} aria-hidden /> You drive its browser</h3>
+          <h3 id={`${id}-title`}><PackagePlus size={15} aria-hidden /> <Title need={need} /></h3>
+          <p className="desk-text">Its run waits until you have decided on that.</p>
+          <div className="desk-buttons">
+            <Button onClick={() => openDialog("toolchain", need.channel)}>Look at it</Button>
+            <span className="grow" />
+            <button type="button" className="link" onClick={p.onOpen}>Open the channel</button>
+          </div>
+        </>
+      ) : (
+        <>
+          <h3 id={`${id}-title`}><Globe size={15} aria-hidden /> <Title need={need} /></h3>
           <p className="desk-text">The agent waits until you give it back.</p>
           <div className="desk-buttons"><Button onClick={p.onOpen}>Open the channel</Button></div>
         </>
@@ -75,6 +86,7 @@ function Head({ need, nth, of }: Props) {
 function Title({ need }: { need: Need }) {
   const q = need.question;
   if (need.approval) return <SafeText text={need.approval.title} />;
+  if (need.image) return <>The project brings an image of its own</>;
   if (!q) return <>You drive its browser</>;
   if (q.kind === "exit_plan") return <>The agent has a plan</>;
   return <SafeText text={q.questions?.[0]?.question ?? "The agent has a question"} />;

@@ -33,7 +33,7 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
     }>
       {failure && phase !== "running" && <FailureCard failure={failure} />}
       <ul className="checks">
-        {checks.length === 0 && running && <CheckRow state="busy" title="Checking" summary="Engine, image, link, gate, certificates, model access, display, disk." />}
+        {checks.length === 0 && running && <CheckRow state="busy" title="Checking" summary="Engine, image, link, gate, certificates, model access, display, notifications, disk." />}
         {checks.map((c) => (
           <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? fineDuration(c.duration_ms) : undefined}>
             {c.fix && !running && (

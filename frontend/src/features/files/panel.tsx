@@ -5,7 +5,9 @@ import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import type { FilesKept } from "../../model/file-tree";
 import { FILES_PANEL, readKept } from "../../model/file-tree";
-import { FilesPanel } from "./FilesPanel";
+import { later } from "../../ui/Later";
+
+const FilesPanel = later("The panel of files", () => import("./FilesPanel"), (m) => m.FilesPanel);
 
 /** The panel of a channel's files, as its container has them. */
 export const filesPanel: PanelKind<FilesKept | null> = {

@@ -6,7 +6,9 @@ import { WAITING_PANEL } from "../../model/gate";
 import { dockUi } from "../../model/dock/store";
 import { frameStore, stopStore } from "../../model/stores";
 import { openWaiting } from "../../session/gate";
-import { WaitingPanel } from "./WaitingPanel";
+import { later } from "../../ui/Later";
+
+const WaitingPanel = later("The list of what waits", () => import("./WaitingPanel"), (m) => m.WaitingPanel);
 
 /** The panel of what waits for the person, of all channels. */
 export const waitingPanel: PanelKind<null> = {

@@ -74,9 +74,9 @@ export function Palette() {
               {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
               <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
               <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keyText("page.prompt")} onSelect={run(focusPrompt)} />
-              <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
+              <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint={keyText("tree.rename")} onSelect={run(() => openDialog("rename", selected))} />
               {current.kind !== "demo" && <Item icon={<SlidersHorizontal size={14} aria-hidden />} name="Model, agent and folders" onSelect={run(() => openDialog("choices", selected))} />}
-              <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
+              <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" hint={keyText("tree.remove")} onSelect={run(() => openDialog("remove", selected))} />
             </Command.Group>
           )}
           {current && (

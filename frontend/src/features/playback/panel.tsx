@@ -5,7 +5,9 @@ import { visit } from "../../dock/visit";
 import { lastRun, PLAYBACK_PANEL } from "../../model/playback/store";
 import { timelineOf, timelinesStore } from "../../model/stores";
 import { playBack } from "../../session/playback";
-import { PlaybackPanel } from "./PlaybackPanel";
+import { later } from "../../ui/Later";
+
+const PlaybackPanel = later("The playback", () => import("./PlaybackPanel"), (m) => m.PlaybackPanel);
 
 /** The panel that plays a run back: its turns, decisions, pages and terminal on one clock. */
 export const playbackPanel: PanelKind<null> = {

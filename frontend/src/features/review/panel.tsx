@@ -6,7 +6,9 @@ import { visit } from "../../dock/visit";
 import type { ReviewKept } from "../../model/review";
 import { readKept, REVIEW_PANEL, reviewCountStore } from "../../model/review";
 import { viewStore } from "../../model/stores";
-import { ReviewPanel } from "./ReviewPanel";
+import { later } from "../../ui/Later";
+
+const ReviewPanel = later("The review", () => import("./ReviewPanel"), (m) => m.ReviewPanel);
 
 /** The panel of what changed in a channel's folder. */
 export const reviewPanel: PanelKind<ReviewKept | null> = {

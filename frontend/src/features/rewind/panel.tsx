@@ -6,7 +6,9 @@ import { lastPrompt, REWIND_PANEL } from "../../model/rewind";
 import { timelineOf, timelinesStore } from "../../model/stores";
 import { goBackTo } from "../../session/rewind";
 import { keys, MOD } from "../../ui/keys";
-import { RewindPanel } from "./RewindPanel";
+import { later } from "../../ui/Later";
+
+const RewindPanel = later("Going back", () => import("./RewindPanel"), (m) => m.RewindPanel);
 
 /** The panel that says what going back to before a prompt would do, and does it. */
 export const rewindPanel: PanelKind<null> = {

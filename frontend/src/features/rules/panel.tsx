@@ -4,7 +4,9 @@ import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import { RULES_PANEL } from "../../model/gate-rules";
-import { RulesPanel } from "./RulesPanel";
+import { later } from "../../ui/Later";
+
+const RulesPanel = later("The rules", () => import("./RulesPanel"), (m) => m.RulesPanel);
 
 /** The panel of the rules that count in a channel. */
 export const rulesPanel: PanelKind<null> = {

@@ -35,7 +35,7 @@ export function PaneState({ client, drawn, onRetry, onAction }: { client: Client
       return (
         <div className="term-bar need" role="status">
           <CircleSlash size={14} aria-hidden />
-          <p>The container cannot be reached now. Loop tries again by itself.</p>
+          <p>The container cannot be reached now. Loop tries again by itself; keys are not sent until then.</p>
         </div>
       );
     case "ended":

@@ -1,5 +1,5 @@
 import { Film, Play, Trash2 } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
@@ -9,13 +9,14 @@ import { frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
+import { later } from "../../ui/Later";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
 import { session } from "../../session/session";
 import { exact, when } from "../../model/clock";
 import "./recordings.css";
 
-const Player = lazy(() => import("./RecordingPlayer").then((m) => ({ default: m.RecordingPlayer })));
+const Player = later("The player", () => import("./RecordingPlayer"), (m) => m.RecordingPlayer, { ahead: false });
 
 /** The recordings of all channels, newest first. */
 export function RecordingsDialog({ onClose }: { onClose(): void }) {
@@ -36,9 +37,7 @@ export function RecordingsDialog({ onClose }: { onClose(): void }) {
     return (
       <Modal title={visible(list?.find((r) => r.name === playing)?.title ?? "") || "Recording"} wide onClose={() => setPlaying("")}>
         <div className="recordings-player">
-          <Suspense fallback={<div className="skeleton" aria-hidden="true" />}>
-            <Player name={playing} at={() => session().endpoint()} onClose={() => setPlaying("")} />
-          </Suspense>
+          <Player name={playing} at={() => session().endpoint()} onClose={() => setPlaying("")} />
         </div>
       </Modal>
     );

@@ -1,5 +1,5 @@
 import { SquareTerminal } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { broadcast, closePane, requestClose, runDockKey, split } from "../../dock/dock";
@@ -11,6 +11,7 @@ import { dockUi, sessionsStore } from "../../model/dock/store";
 import { frameStore } from "../../model/stores";
 import type { TerminalData } from "../../model/terminals/panel";
 import { Button } from "../../ui/Button";
+import { later } from "../../ui/Later";
 import { pressNext } from "../../session/desk";
 import { keysStore } from "../../model/keys/store";
 import { pressed } from "../../ui/keys";
@@ -22,8 +23,7 @@ import { terminalSettings, zoomStore, zoomText } from "./look";
 import { forget, handles, told } from "./panes";
 
 // xterm.js is half as large as the rest of the page, so it is loaded with the first terminal.
-const load = () => import("./TerminalView").then((m) => ({ default: m.TerminalView }));
-const TerminalView = lazy(load);
+const TerminalView = later("The terminal", () => import("./TerminalView"), (m) => m.TerminalView, { ahead: false });
 
 type Props = { channelId: ChannelID; panel: Panel<TerminalData> };
 
@@ -88,14 +88,12 @@ export function TerminalPanel({ channelId, panel }: Props) {
   }
   return (
     <>
-      <Suspense fallback={<div className="dock-wait" role="status"><span className="sr-only">Opening the terminal</span></div>}>
-        {/* A terminal behind another tab stays attached, so that its bell is noticed. */}
-        <TerminalView
-          {...(data.session ? { sessionId: data.session } : {})} {...(data.create ? { create: data.create } : {})}
-          info={info} visible focused={focused} settings={settings}
-          onInfo={onInfo} onHandle={onHandle} onAction={onAction} onKey={onKey} onInput={onInput}
-        />
-      </Suspense>
+      {/* A terminal behind another tab stays attached, so that its bell is noticed. */}
+      <TerminalView
+        {...(data.session ? { sessionId: data.session } : {})} {...(data.create ? { create: data.create } : {})}
+        info={info} visible focused={focused} settings={settings}
+        onInfo={onInfo} onHandle={onHandle} onAction={onAction} onKey={onKey} onInput={onInput}
+      />
       {data.target !== "host" && <HeldProgram channelId={channelId} />}
       <CloseDialog panel={panel} />
     </>

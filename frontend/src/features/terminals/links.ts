@@ -38,3 +38,11 @@ export function addLinks(term: Terminal, mac: boolean, handler: ILinkHandler, fo
     leave: (e, uri) => handler.leave?.(e, uri, range),
   }));
 }
+
+const NOTE_PX = 320; // the width of the hint below a link
+
+/** A link with its place in the pane, moved so that its hint has room. */
+export function inside(host: HTMLElement, link: NonNullable<LinkHint>): LinkHint {
+  const r = host.getBoundingClientRect();
+  return { ...link, x: Math.max(4, Math.min(link.x - r.left, r.width - NOTE_PX)), y: link.y - r.top };
+}

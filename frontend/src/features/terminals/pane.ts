@@ -20,9 +20,10 @@ import { ShellMarks } from "./commands";
 import { guardParser, WholeCharacters } from "./guard";
 import { guardIme, imeEngine } from "./ime";
 import type { Target } from "../../session/linktargets";
-import { addLinks, linkHandler } from "./links";
+import { addLinks, inside, linkHandler } from "./links";
 import type { TerminalSettings } from "./props";
 import { stopReports } from "./core";
+import { Drawing } from "./drawing";
 import { terminalOptions } from "./options";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { useBestRenderer } from "./renderer";
@@ -30,7 +31,6 @@ import { ScrollKeeper } from "./scroll";
 import { loadSymbols, onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
-const NOTE_PX = 320; // the width of the hint below a link
 const [COLS, ROWS] = [80, 24];
 
 /** The calls of a pane to the page around it. */
@@ -62,6 +62,7 @@ export class TerminalPane {
   private fitter = new FitAddon();
   private encoder = new TextEncoder();
   private whole = new WholeCharacters();
+  private drawing = new Drawing();
   private cleanups: (() => void)[] = [];
   private fitTimer: ReturnType<typeof setTimeout> | undefined;
   private timers = new Map<PaneEvent["type"], ReturnType<typeof setTimeout>>();
@@ -76,7 +77,7 @@ export class TerminalPane {
     const { events: ev, settings } = o;
     this.now = startPane(o.visible);
     const tell = (e: PaneEvent) => this.tell(e);
-    const onLink = (link: Pane["link"]) => tell({ type: "link", link: link && this.inside(link) });
+    const onLink = (link: Pane["link"]) => tell({ type: "link", link: link && inside(o.host, link) });
     const links = linkHandler(o.mac, ev.follow, onLink);
     const term = (this.term = new Terminal({ ...terminalOptions(settings), cols: COLS, rows: ROWS, linkHandler: links }));
     term.loadAddon(this.fitter);
@@ -103,7 +104,7 @@ export class TerminalPane {
     term.onTitleChange((title) => tell({ type: "title", text: cleanTitle(title) }));
     term.onBell(() => tell({ type: "bell", attended: ev.attended(), sound: this.o.settings.bellSound }));
     term.onData((d) => this.onData(d));
-    term.onBinary((d) => this.send(Uint8Array.from(d, (c) => c.charCodeAt(0)), false));
+    term.onBinary((d) => this.send(Uint8Array.from(d, (c) => c.charCodeAt(0)), "report"));
     term.onSelectionChange(() => term.hasSelection() && ev.onSelection(term.getSelection()));
     this.client = new TerminalClient({
       dial: (e) => dialTerminal(o.at, e),
@@ -114,12 +115,12 @@ export class TerminalPane {
       want: o.want, size: { cols: 0, rows: 0 }, visible: o.visible, colors: toldColors,
       screen: {
         fresh: (cols, rows) => this.fresh(cols, rows),
-        write: (data, parsed) => term.write(this.whole.take(data), parsed),
+        write: (data, parsed) => term.write(this.drawing.wrote(this.whole.take(data)), parsed),
         resize: (cols, rows) => term.write("", () => term.resize(cols, rows)),
         drawn: () => this.drawn(),
       },
       onChange: (s) => this.onClient(s),
-      onNotice: (text) => tell({ type: "notice", text }),
+      onNotice: (text, typed) => tell(typed ? { type: "unsent", text } : { type: "notice", text }),
     });
     const watch = new ResizeObserver(() => this.onBox());
     watch.observe(o.host);
@@ -147,6 +148,7 @@ export class TerminalPane {
     if (engine) this.cleanups.push(guardIme(host, this.term, engine));
     this.term.open(host);
     this.opened = true;
+    this.cleanups.push(this.drawing.watch(this.term));
     void useBestRenderer(this.term, () => !this.gone).then((end) => (this.gone ? end() : this.cleanups.push(end)));
     this.propose();
     this.client.start();
@@ -184,12 +186,6 @@ export class TerminalPane {
   private onBox() {
     this.tell({ type: "box", seen: this.o.host.clientWidth > 0 });
     this.fit();
-  }
-
-  /** A link with its place in the pane, moved so that its hint has room. */
-  private inside(link: NonNullable<Pane["link"]>): Pane["link"] {
-    const r = this.o.host.getBoundingClientRect();
-    return { ...link, x: Math.max(4, Math.min(link.x - r.left, r.width - NOTE_PX)), y: link.y - r.top };
   }
 
   /** Applies an event, carries out its effects, and tells the page if the state changed. */
@@ -250,19 +246,20 @@ export class TerminalPane {
 
   /** Sends bytes from another pane to the program, without telling the page. */
   inject(data: string | Uint8Array) {
-    this.send(typeof data === "string" ? this.encoder.encode(data) : data, false);
+    this.send(typeof data === "string" ? this.encoder.encode(data) : data, "injected");
   }
 
   private onData(data: string) {
     // xterm.js also reports the focus when a program turns such reports on, without a change of the focus.
     if (isFocusReport(data) && !this.focusEvent) return;
-    this.send(this.encoder.encode(data), !isReport(data), data);
+    this.drawing.keyed();
+    this.send(this.encoder.encode(data), isReport(data) ? "report" : "typed", data);
   }
 
-  private send(bytes: Uint8Array, tell: boolean, text?: string) {
-    if (this.client.input(bytes)) {
-      if (tell) this.o.events.onSent(text ?? bytes);
-    } else if (tell && this.client.state.state !== "ended") this.tell({ type: "notice", text: "Not sent: the terminal is not connected." });
+  private send(bytes: Uint8Array, how: "typed" | "injected" | "report", text?: string) {
+    if (!this.client.input(bytes)) {
+      if (how !== "report") this.tell({ type: "unsent" }); // nobody misses a move of the mouse
+    } else if (how === "typed") this.o.events.onSent(text ?? bytes);
   }
 
   private fresh(cols: number, rows: number) {

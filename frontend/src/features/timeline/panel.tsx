@@ -3,8 +3,10 @@ import type { PanelKind } from "../../dock/panels";
 import { quietFace } from "../../dock/panels";
 import { TIMELINE } from "../../model/dock/layout";
 import { dockUi } from "../../model/dock/store";
-import { TimelinePanel } from "./TimelinePanel";
 import { TimelineTools } from "./TimelineTools";
+import { later } from "../../ui/Later";
+
+export const TimelinePanel = later("The timeline", () => import("./TimelinePanel"), (m) => m.TimelinePanel);
 
 const FACE = { ...quietFace, title: "Timeline" };
 

@@ -11,7 +11,8 @@ import { reportText } from "../../model/doctor";
 import { EngineRow, GateRow, ImageRow, ModelRow } from "./rows";
 import "./welcome.css";
 
-const OWN_ROWS = new Set(["engine", "image", "gate", "credentials", "display"]);
+// Nobody needs notifications before the first run: the system asks about them when there is something to tell.
+const OWN_ROWS = new Set(["engine", "image", "gate", "credentials", "display", "notifications"]);
 
 export function Welcome() {
   const f = useStore(frameStore);

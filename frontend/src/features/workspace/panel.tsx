@@ -5,7 +5,9 @@ import { quietFace } from "../../dock/panels";
 import { visit } from "../../dock/visit";
 import type { WorkspaceKept } from "../../model/workspace";
 import { WORKSPACE_PANEL } from "../../model/workspace";
-import { WorkspacePanel } from "./WorkspacePanel";
+import { later } from "../../ui/Later";
+
+const WorkspacePanel = later("The workspace", () => import("./WorkspacePanel"), (m) => m.WorkspacePanel);
 
 /** The panel of an agent's copy beside its original. */
 export const workspacePanel: PanelKind<WorkspaceKept | null> = {

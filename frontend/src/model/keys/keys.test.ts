@@ -91,6 +91,14 @@ describe("the keys in force", () => {
     expect(lostTo(map, action("page.sidebar"), chosen)?.id).toBe("page.find");
     expect(textOf(keymapOf("linux", {}), "page.sidebar")).toBe("Ctrl B");
   });
+  it("are those of the tree and of the queue, where they are the person's as well", () => {
+    const map = keymapOf("linux", { "tree.remove": ["Shift+Delete"], "queue.earlier": ["Ctrl+Up"] });
+    expect([at(map, "tree", "F2"), at(map, "tree", "Delete"), at(map, "tree", "Delete", { shiftKey: true })]).toEqual(["tree.rename", "", "tree.remove"]);
+    expect([at(map, "queue", "ArrowUp", { altKey: true }), at(map, "queue", "ArrowUp", { ctrlKey: true }), at(map, "queue", "ArrowDown", { altKey: true })]).toEqual(["", "queue.earlier", "queue.later"]);
+    expect(at(map, "page", "ArrowUp", { altKey: true }), "the rest of the page").toBe("page.previous-channel");
+    const clash = (id: string, key: string) => clashes(keymapOf("linux", {}), action(id), chord(key)).map((c) => [c.id, c.hard]);
+    expect([clash("tree.remove", "F2"), clash("queue.later", "Alt+Up"), clash("queue.earlier", "Mod+B")]).toEqual([[["tree.rename", true]], [["page.previous-channel", false], ["queue.earlier", true]], [["page.sidebar", false]]]);
+  });
   it("never make an answer, or a way out of a terminal, of something else", () => {
     const map = keymapOf("linux", { "timeline.copy": ["Ctrl+Enter", "1", "Escape", "Tab"], "page.next-region": [], "terminal.copy": ["Ctrl+C", "A"], "prompt.plan": ["M"], "page.previous-region": ["Ctrl+G"] });
     expect(textOf(map, "timeline.copy"), "nothing usable is left, so the key of the table counts").toBe("c");

@@ -4,10 +4,10 @@
 import type { Platform } from "./chord";
 
 export type Place =
-  | "page" | "panes" | "prompt" | "timeline" | "terminal" | "desk" | "review" | "rewind" | "files" | "workspace" | "containers" | "rules" | "decisions" | "playback" | "browser";
+  | "page" | "panes" | "tree" | "prompt" | "queue" | "timeline" | "terminal" | "desk" | "review" | "rewind" | "files" | "workspace" | "containers" | "rules" | "decisions" | "playback" | "browser";
 
 export const PLACES: Record<Place, string> = {
-  page: "Everywhere", panes: "Panes", prompt: "In the prompt box", timeline: "On an item of the timeline", terminal: "In a terminal", desk: "On the desk",
+  page: "Everywhere", panes: "Panes", tree: "In the tree of projects", prompt: "In the prompt box", queue: "On a waiting prompt", timeline: "On an item of the timeline", terminal: "In a terminal", desk: "On the desk",
   review: "In the review", rewind: "In “Back to here”", files: "In the files", workspace: "In copy and original", containers: "In the containers",
   rules: "In the rules", decisions: "In the decisions", playback: "In the playback", browser: "In the browser",
 };
@@ -53,6 +53,10 @@ export const ACTIONS: Action[] = [
     ["new", "New terminal", ["Ctrl+Shift+T"], { mac: ["Cmd+T"] }],
     ["close", "Close the pane", ["Ctrl+Shift+W"], { mac: ["Cmd+W"] }],
   ]),
+  ...at("tree", [
+    ["rename", "Rename the channel", ["F2"]],
+    ["remove", "Remove the channel", ["Delete"]],
+  ]),
   ...at("prompt", [
     ["attach", "Attach files; pictures go along as pictures", ["Alt+A"]],
     ["model", "The model", ["Alt+P"]],
@@ -60,6 +64,10 @@ export const ACTIONS: Action[] = [
     ["plan", "Plan first, or not", ["Alt+M"]],
     ["fresh", "Begin a new conversation, or not", ["Alt+N"]],
     ["history", "Search the earlier prompts of this channel", ["Ctrl+R"]],
+  ]),
+  ...at("queue", [
+    ["earlier", "Move the prompt to an earlier place", ["Alt+Up"]],
+    ["later", "Move the prompt to a later place", ["Alt+Down"]],
   ]),
   ...at("timeline", [
     ["next", "Next item", ["J"]],

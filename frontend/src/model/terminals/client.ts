@@ -49,6 +49,6 @@ export type Options = {
   colors?(): TerminalColors | null;
   random?: () => number;
   onChange(state: ClientState): void;
-  /** Reports a refusal after which the session goes on. */
-  onNotice(text: string): void;
+  /** Reports a refusal after which the session goes on. typed: what was typed did not reach the program. */
+  onNotice(text: string, typed?: boolean): void;
 };

@@ -168,3 +168,35 @@ it("the search is asked for again, and closed", () => {
   expect([p.searching, p.searches]).toEqual([true, 2]);
   expect(after({ type: "search" }, { type: "search-closed" }).p.searching).toBe(false);
 });
+
+describe("what is typed while nothing can take it", () => {
+  const at = (state: ClientState["state"]): PaneEvent => ({ type: "client", client: client({ state }) });
+  const typed: PaneEvent = { type: "unsent" };
+
+  it("is refused in words, and once more when the program is back", () => {
+    for (const [state, words] of [["away", "Not sent: the container cannot be reached now."], ["reconnecting", "Not sent: Loop does not answer."], ["connecting", "Not sent: the terminal is not open yet."]] as const) {
+      const gone = after(at("live"), drawn, at(state), typed, typed);
+      expect(gone.p.notice?.text).toBe(words);
+      expect(gone.p.notice?.id).toBe(1); // read out once, however many keys come
+      expect(gone.did.filter((e) => e.do === "later")).toHaveLength(2);
+      const back = after(at("live"), drawn, at(state), typed, at("reconnecting"), at("away"), at("live"));
+      expect(back.p.notice?.text).toBe("What you typed meanwhile was not sent. Type it again.");
+      expect(after(at(state), typed, at("live"), at("live")).p.notice?.id).toBe(2);
+    }
+  });
+
+  it("is no news where nothing was typed, or where the terminal itself says that it is over", () => {
+    expect(after(at("live"), at("away"), at("live")).p.notice).toBeNull();
+    expect(after(at("ended"), typed).p.notice).toBeNull();
+    expect(after(at("failed"), typed).p.notice).toBeNull();
+    expect(after(at("away"), typed, at("ended"), at("live")).p.notice?.text).not.toContain("meanwhile");
+  });
+
+  it("is refused where a connection broke that still counts as live", () => {
+    expect(after(at("live"), typed).p.notice?.text).toBe("Not sent: the terminal is not connected.");
+    const refused = after(at("live"), at("away"), { type: "unsent", text: "What was typed was not sent: no container." });
+    expect(refused.p.notice?.text).toBe("What was typed was not sent: no container.");
+    expect(after(at("live"), at("away"), { type: "unsent", text: "No." }, at("live")).p.notice?.text).toContain("Type it again");
+    expect(after(typed).p.notice?.text).toBe("Not sent: the terminal is not open yet.");
+  });
+});

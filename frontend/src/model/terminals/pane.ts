@@ -1,7 +1,7 @@
 // The state of one pane around its screen, as a state machine without a DOM. Every event
 // gives the next state and the effects to carry out. The connection to the session is
 // another machine (protocol.ts).
-import type { ClientState } from "./client";
+import type { ClientState, PaneState } from "./client";
 import type { FileRef, LinkHint } from "./filelinks";
 import { parseOsc52 } from "./osc52";
 import { preparePaste } from "./paste";
@@ -29,6 +29,7 @@ export type Pane = {
   visible: boolean; // the layout wants the pane visible
   seen: boolean; // the pane has a place on the screen
   leaked: boolean; // at the present prompt, the reports that a killed program had left on were ended
+  unsent: boolean; // something was typed that the program did not get, and it is not back yet
   broken: number; // time of the last lost output, in ms
 };
 
@@ -54,6 +55,7 @@ export type PaneEvent =
   | { type: "show"; visible: boolean } // the layout shows or hides the pane
   | { type: "sight"; hidden: boolean } // the window comes into sight or leaves it
   | { type: "away" }
+  | { type: "unsent"; text?: string } // what was typed could not be sent; text: Loop's reason
   | { type: "lost"; at: number }; // an error of the screen lost output
 
 export type PaneEffect =
@@ -78,7 +80,7 @@ export function startPane(visible: boolean): Pane {
   return {
     client: null, drawn: false, loading: true, title: "", dir: "", bell: false, ringing: false, unseen: false, progress: { state: 0, value: 0 },
     behind: false, link: null, notice: null, searching: false, searches: 0, paste: null, file: null, tabMoves: false,
-    visible, seen: true, leaked: false, broken: -Infinity,
+    visible, seen: true, leaked: false, unsent: false, broken: -Infinity,
   };
 }
 
@@ -87,8 +89,10 @@ type Step = [Pane, PaneEffect[]];
 export function paneStep(p: Pane, e: PaneEvent): Step {
   switch (e.type) {
     case "client": {
-      const { title } = e.client;
-      return [{ ...p, client: e.client, title: title && title !== p.client?.title ? title : p.title }, []];
+      const { title, state } = e.client;
+      const next = { ...p, client: e.client, title: title && title !== p.client?.title ? title : p.title };
+      if (p.unsent && state === "live" && p.client?.state !== "live") return said({ ...next, unsent: false }, MEANWHILE); // to who typed without looking
+      return [state === "ended" || state === "failed" ? { ...next, unsent: false } : next, []];
     }
     case "snapshot":
       return p.loading ? [p, []] : [{ ...p, loading: true }, [{ do: "keep" }]];
@@ -146,6 +150,8 @@ export function paneStep(p: Pane, e: PaneEvent): Step {
       return [p, e.hidden ? [{ do: "later", ms: AWAY_MS, event: { type: "away" } }] : [{ do: "never", event: "away" }, { do: "show", visible: p.visible }]];
     case "away":
       return [p, [{ do: "show", visible: false }]];
+    case "unsent":
+      return unsent(p, e.text);
     case "lost":
       return p.loading || e.at - p.broken < RESYNC_MS ? [p, []] : [{ ...p, broken: e.at }, [{ do: "resync" }]];
   }
@@ -154,6 +160,20 @@ export function paneStep(p: Pane, e: PaneEvent): Step {
 function said(p: Pane, text: string): Step {
   const id = (p.notice?.id ?? 0) + 1;
   return [{ ...p, notice: { id, text } }, [{ do: "later", ms: Math.max(NOTICE_MS, text.length * READ_MS), event: { type: "notice-over", id } }]];
+}
+
+const UNSENT: Partial<Record<PaneState, string>> = {
+  connecting: "Not sent: the terminal is not open yet.", reconnecting: "Not sent: Loop does not answer.", away: "Not sent: the container cannot be reached now.",
+  live: "Not sent: the terminal is not connected.",
+};
+const MEANWHILE = "What you typed meanwhile was not sent. Type it again.";
+
+/** Says once, while it is read, that keys go nowhere. An ended or failed terminal says so itself. */
+function unsent(p: Pane, reason?: string): Step {
+  const text = reason ?? UNSENT[p.client?.state ?? "connecting"];
+  if (!text) return [p, []];
+  const known = p.notice?.text === text ? { ...p, notice: { ...p.notice, id: p.notice.id - 1 } } : p; // the same words stay, for longer
+  return said({ ...known, unsent: true }, text);
 }
 
 function clipboard(p: Pane, data: string): Step {

@@ -33,7 +33,7 @@ function world(want: Options["want"] = { sessionId: "s1" }, visible = true, colo
       drawn: () => calls.push("drawn"),
     },
     onChange: () => {},
-    onNotice: (t) => notices.push(t),
+    onNotice: (t, typed) => notices.push(typed ? `${t} (typed)` : t),
   });
   client.start();
   const at = () => wires.at(-1) as (typeof wires)[number];
@@ -187,6 +187,24 @@ describe("bytes", () => {
     expect(w.at().sent.map((s) => s.length)).toEqual([1, 32_768, 32_768, 4464]);
     w.at().events.close();
     expect(w.client.input(new Uint8Array([3]))).toBe(false);
+  });
+
+  it("sends nothing later that could not be sent at once: another program may be there by then", () => {
+    w.at().events.close();
+    expect(w.client.input(new Uint8Array([4]))).toBe(false);
+    w.fire();
+    w.open();
+    expect(w.client.input(new Uint8Array([5]))).toBe(false);
+    w.say(attached({ state: "away" })); // after a restart of Loop
+    w.client.told({ state: "running" });
+    expect(w.client.input(new Uint8Array([6]))).toBe(true);
+    expect(w.at().sent.filter((s) => typeof s !== "string")).toEqual([new Uint8Array([6])]);
+  });
+
+  it("says whether a refusal is of what was typed", () => {
+    w.say({ type: "error", error_code: "conflict", message: "Not sent.", remedy: "Type it again.", request: "input" });
+    w.say({ type: "error", error_code: "conflict", message: "Not recorded.", request: "record" });
+    expect(w.notices).toEqual(["Not sent. Type it again. (typed)", "Not recorded."]);
   });
 });
 

@@ -60,7 +60,7 @@ export class TerminalClient {
     this.connect();
   }
 
-  /** Sends typed or pasted bytes. False if no session is attached to take them. */
+  /** Sends typed or pasted bytes. False if no session is attached to take them. Nothing is kept for later: a container that comes back may have another program at the terminal. */
   input(data: Uint8Array): boolean {
     if (!this.ready || this.state.state === "ended") return false;
     for (let i = 0; i < data.length; i += INPUT_FRAME) this.wire?.send(data.subarray(i, i + INPUT_FRAME));
@@ -238,7 +238,7 @@ export class TerminalClient {
 
   private onError(m: Extract<ServerMessage, { type: "error" }>) {
     if (this.ready && this.state.state !== "connecting") {
-      this.o.onNotice([m.message, m.remedy].filter(Boolean).join(" "));
+      this.o.onNotice([m.message, m.remedy].filter(Boolean).join(" "), m.request === "input");
       return;
     }
     const again = GONE.has(m.error_code) || this.state.sessionId === "";

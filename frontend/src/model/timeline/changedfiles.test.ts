@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { outcomeOf, saysWhatItChanges, withFiles } from "./changedfiles";
+import { toolResult } from "./coerce";
 import { newRun } from "./items";
 
 const file = (path: string, added = 1, removed = 0) => ({ path, kind: "edit", added, removed });
@@ -15,6 +16,17 @@ describe("what came of a run", () => {
     const run = { ...newRun("r", 1), files: withFiles([], "t", [file("a", 40, 4), file("b", 8), file("c", 0)]) };
     expect(outcomeOf(run, true)).toMatchObject({ words: "3 files", added: 48, removed: 4 });
     expect(outcomeOf({ ...run, files: run.files.slice(0, 1) }, false)).toMatchObject({ words: "1 file" });
+  });
+  it("names once what reaches further than the project", () => {
+    const ci = { ...file(".github/workflows/a.yml"), alarm: "CI workflow" };
+    const all = withFiles(withFiles([], "t", [file("a.go"), ci]), "u", [ci, { ...ci, path: ".github/workflows/b.yml" }, { ...file(".husky/pre-push"), alarm: "Git hook" }]);
+    expect(outcomeOf({ ...newRun("r", 1), files: all }, true)?.alarms).toEqual(["CI workflow", "Git hook"]);
+    expect(outcomeOf({ ...newRun("r", 1), files: all.slice(0, 1) }, true)?.alarms).toEqual([]);
+    expect(outcomeOf({ ...newRun("r", 1), promptAt: 1 }, true)?.alarms).toEqual([]);
+  });
+  it("has that word from the event of the result", () => {
+    const result = (alarm: unknown) => toolResult({ tool_use_id: "t", output: "", is_error: false, files: [{ ...file("a"), alarm }] } as never).files?.[0]?.alarm;
+    expect([result("Git hook"), result(undefined), result({})]).toEqual(["Git hook", undefined, "{}"]);
   });
   it("knows which tools say what they change", () => {
     expect(["Read", "Edit", "mcp__loop__send_message"].every(saysWhatItChanges)).toBe(true);

@@ -20,12 +20,13 @@ export function withFiles(all: readonly ChangedFile[], useId: string, more: read
     const at = out.findIndex((x) => x.path === f.path);
     const before = out[at];
     if (before) out[at] = { ...before, added: before.added + f.added, removed: before.removed + f.removed };
-    else out.push({ path: f.path, added: f.added, removed: f.removed, useId });
+    else out.push({ path: f.path, added: f.added, removed: f.removed, useId, ...(f.alarm && { alarm: f.alarm }) });
   }
   return out;
 }
 
-export type Outcome = { files: ChangedFile[]; added: number; removed: number; words: string };
+/** alarms: what those of the files are that reach further than the project, each word once. */
+export type Outcome = { files: ChangedFile[]; added: number; removed: number; words: string; alarms: string[] };
 
 /** What the end of a run says of its files; null where nothing can be said. */
 export function outcomeOf(run: RunInfo | undefined, done: boolean): Outcome | null {
@@ -34,8 +35,8 @@ export function outcomeOf(run: RunInfo | undefined, done: boolean): Outcome | nu
   if (n === 0) {
     // A run whose beginning is on an older page, or that ran commands, may have changed some.
     const known = done && run.promptAt > 0 && !run.commands;
-    return known ? { files: [], added: 0, removed: 0, words: "no files changed" } : null;
+    return known ? { files: [], added: 0, removed: 0, words: "no files changed", alarms: [] } : null;
   }
   const sum = (of: "added" | "removed") => run.files.reduce((all, f) => all + f[of], 0);
-  return { files: run.files, added: sum("added"), removed: sum("removed"), words: n === 1 ? "1 file" : `${n} files` };
+  return { files: run.files, added: sum("added"), removed: sum("removed"), words: n === 1 ? "1 file" : `${n} files`, alarms: [...new Set(run.files.flatMap((f) => f.alarm ?? []))] };
 }

@@ -22,7 +22,7 @@ export function toolResult(r: ToolResult): ToolResult {
   return {
     tool_use_id: text(r.tool_use_id), parent_tool_use_id: text(r.parent_tool_use_id), output: text(r.output), is_error: r.is_error === true, truncated: r.truncated === true,
     files: files.filter((f): f is FileChange => typeof f === "object" && f !== null)
-      .map((f) => ({ path: text(f.path), kind: text(f.kind), added: count(f.added), removed: count(f.removed), patch: text(f.patch) })),
+      .map((f) => ({ path: text(f.path), kind: text(f.kind), added: count(f.added), removed: count(f.removed), patch: text(f.patch), ...(text(f.alarm) && { alarm: text(f.alarm) }) })),
     ...(pictures.length > 0 ? { pictures } : {}),
   };
 }

@@ -84,7 +84,7 @@ export type RunInfo = {
 };
 
 /** A file that a run has changed. useId: of the first call that did. */
-export type ChangedFile = { path: string; added: number; removed: number; useId: string };
+export type ChangedFile = { path: string; added: number; removed: number; useId: string; alarm?: string }; // alarm: what it is, where it reaches further than the project
 
 export type LiveBlock = { msgId: string; runId: RunID; block: number; kind: string; bytes: number; key: string };
 

@@ -7,7 +7,7 @@ import { countOf } from "../../../model/pictures";
 import { oneLine } from "../../../model/text";
 import { waitWords } from "../../../model/waits";
 import { Button, IconButton, Kbd } from "../../../ui/Button";
-import { composing, keys, mod, MOD } from "../../../ui/keys";
+import { composing, keys, mod, MOD, pressed } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
 import { promptAfter, removeQueued } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
@@ -32,10 +32,11 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
   const asked = why.question_id !== undefined;
   const Icon = asked ? CircleHelp : why.until ? Hourglass : Clock3;
   const onKey = (e: KeyboardEvent) => {
-    if (!e.altKey || (e.key !== "ArrowUp" && e.key !== "ArrowDown")) return;
+    const by = { "queue.earlier": -1, "queue.later": 1 }[pressed("queue", e)];
+    if (!by) return;
     e.preventDefault();
     e.stopPropagation();
-    onMove(place + (e.key === "ArrowUp" ? -1 : 1));
+    onMove(place + by);
   };
   return (
     <li onKeyDown={onKey} {...drag}>
@@ -61,10 +62,10 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
       )}
       {of > 1 && (
         <>
-          <IconButton small name="Earlier" keys="Alt ↑" disabled={place === 0} onClick={() => onMove(place - 1)}>
+          <IconButton small name="Earlier" action="queue.earlier" disabled={place === 0} onClick={() => onMove(place - 1)}>
             <ArrowUp size={13} />
           </IconButton>
-          <IconButton small name="Later" keys="Alt ↓" disabled={place === of - 1} onClick={() => onMove(place + 1)}>
+          <IconButton small name="Later" action="queue.later" disabled={place === of - 1} onClick={() => onMove(place + 1)}>
             <ArrowDown size={13} />
           </IconButton>
         </>

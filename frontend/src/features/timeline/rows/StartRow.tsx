@@ -10,8 +10,8 @@ import { TOOLCHAIN_STEP } from "../../../model/toolchain";
 import { openDialog } from "../../../session/actions";
 import type { RowProps } from "./props";
 
-const DOING: Record<string, string> = { toolchain: "The project brings an image of its own. The run waits for your word.", image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };
-const DONE: Record<string, string> = { toolchain: "Your word on the image", image: "Agent image", container: "Container", link: "Link", agent: "Claude Code" };
+const DOING: Record<string, string> = { toolchain: "The project brings an image of its own. The run waits for your word.", slot: "Waiting until a run elsewhere ends", image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };
+const DONE: Record<string, string> = { toolchain: "Your word on the image", slot: "Free place", image: "Agent image", container: "Container", link: "Link", agent: "Claude Code" };
 
 export function StartRow({ item, open, onToggle }: RowProps<StartItem>) {
   const busy = item.readyAt === 0;

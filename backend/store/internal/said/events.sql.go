@@ -3,7 +3,7 @@
 //   sqlc v1.31.1
 // source: events.sql
 
-package rows
+package said
 
 import (
 	"context"
@@ -149,6 +149,45 @@ func (q *Queries) LastEventIDs(ctx context.Context) ([]LastEventIDsRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const lastMessage = `-- name: LastMessage :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
+WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1
+`
+
+type LastMessageRow struct {
+	ID      int64
+	Content string
+}
+
+func (q *Queries) LastMessage(ctx context.Context, channelID string) (LastMessageRow, error) {
+	row := q.queryRow(ctx, q.lastMessageStmt, lastMessage, channelID)
+	var i LastMessageRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
+}
+
+const messageEvent = `-- name: MessageEvent :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = ?1 AND type = 'message.created'
+    AND json_extract(data, '$.uuid') = CAST(?2 AS TEXT) ORDER BY id DESC LIMIT 1
+`
+
+type MessageEventParams struct {
+	ChannelID string
+	Uuid      string
+}
+
+type MessageEventRow struct {
+	ID      int64
+	Content string
+}
+
+func (q *Queries) MessageEvent(ctx context.Context, arg MessageEventParams) (MessageEventRow, error) {
+	row := q.queryRow(ctx, q.messageEventStmt, messageEvent, arg.ChannelID, arg.Uuid)
+	var i MessageEventRow
+	err := row.Scan(&i.ID, &i.Content)
+	return i, err
 }
 
 const timelineBefore = `-- name: TimelineBefore :many

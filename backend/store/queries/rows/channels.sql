@@ -34,11 +34,3 @@ UPDATE channels SET name = ?, untitled = 0 WHERE id = ? AND untitled = 1;
 
 -- name: SetOrigin :execrows
 UPDATE channels SET origin = ? WHERE id = ?;
-
--- name: LastMessage :one
-SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
-WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1;
-
--- name: MessageEvent :one
-SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = sqlc.arg(channel_id) AND type = 'message.created'
-    AND json_extract(data, '$.uuid') = CAST(sqlc.arg(uuid) AS TEXT) ORDER BY id DESC LIMIT 1;

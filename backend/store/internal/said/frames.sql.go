@@ -3,7 +3,7 @@
 //   sqlc v1.31.1
 // source: frames.sql
 
-package rows
+package said
 
 import (
 	"context"

@@ -13,3 +13,11 @@ WHERE run_id = ? AND run_id <> '' AND type IN ('gate.asked', 'gate.resolved') OR
 
 -- name: EventsOfRun :many
 SELECT * FROM events WHERE run_id = ? AND run_id <> '' AND id > ? ORDER BY id LIMIT ?;
+
+-- name: LastMessage :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events
+WHERE channel_id = ? AND type = 'message.created' AND run_id NOT LIKE 'talk-%' ORDER BY id DESC LIMIT 1;
+
+-- name: MessageEvent :one
+SELECT id, CAST(coalesce(json_extract(data, '$.content'), '') AS TEXT) AS content FROM events WHERE channel_id = sqlc.arg(channel_id) AND type = 'message.created'
+    AND json_extract(data, '$.uuid') = CAST(sqlc.arg(uuid) AS TEXT) ORDER BY id DESC LIMIT 1;

@@ -3,7 +3,7 @@
 //   sqlc v1.31.1
 // source: find.sql
 
-package rows
+package said
 
 import (
 	"context"
