@@ -66,7 +66,7 @@ test("bad input: hostile Markdown, HTML, SVG and links run nothing, load nothing
   equal(asked, [], "what was asked for");
 });
 
-test("bad input: pictures of gigabytes and an SVG that never ends, of tools, of prompts and as files", { quietErrors: true, size: [1500, 900] }, async (page, mock) => {
+test("bad input: pictures of gigabytes and an SVG that never ends, with prompts and as files", { quietErrors: true, size: [1500, 900] }, async (page, mock) => {
   const [most, bomb] = [blank(8000, 8000), blank(30_000, 30_000)];
   ok(most.length < 100_000 && bomb.length < 1_000_000, "they are small");
   const dir = "home/ana/src/api-server";
