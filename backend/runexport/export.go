@@ -240,7 +240,7 @@ func (x *Export) writeFrames(ctx context.Context) ([]picture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the list of frames: %w", err)
 	}
-	return shown, x.whole("frames/index.json", raw)
+	return shown, x.whole("frames/index.json", raw, false)
 }
 
 // copyPicture copies one picture. why is for a picture that is not there, which ends nothing.
@@ -260,12 +260,13 @@ func (x *Export) copyPicture(ctx context.Context, f core.KeptFrame, name string)
 	return nil, nil
 }
 
-func (x *Export) whole(name string, text []byte) error {
-	w, err := x.entry(name, false)
+// whole writes a file; plain is for what does not get smaller.
+func (x *Export) whole(name string, data []byte, plain bool) error {
+	w, err := x.entry(name, plain)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(text); err != nil {
+	if _, err := w.Write(data); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (x *Export) writePictures(ctx context.Context) error {
 			data, err := x.readPicture(p.Attachment, left)
 			if err == nil {
 				t.File, left = "pictures/"+p.ID+endings[p.Type], left-len(data)
-				if err := x.stored(t.File, data); err != nil {
+				if err := x.whole(t.File, data, true); err != nil {
 					return err
 				}
 			} else {
@@ -79,16 +79,4 @@ func (x *Export) readPicture(a core.Attachment, left int) ([]byte, error) {
 		return nil, more
 	}
 	return data, nil
-}
-
-// stored writes a file that does not get smaller.
-func (x *Export) stored(name string, data []byte) error {
-	w, err := x.entry(name, true)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(data); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
 }

@@ -70,5 +70,5 @@ func (x *Export) writePage(pictures []picture, terminals []terminal) error {
 	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	return x.whole("index.html", b.Bytes())
+	return x.whole("index.html", b.Bytes(), false)
 }

@@ -155,7 +155,7 @@ func (x *Export) writeMarkdown() error {
 			}
 		}
 	}
-	return x.whole("turns.md", []byte(b.String()))
+	return x.whole("turns.md", []byte(b.String()), false)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
