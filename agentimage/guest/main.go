@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -23,19 +24,28 @@ import (
 // version is set by the build (-X main.version=…).
 var version = "dev"
 
+// init keeps main on the process's first thread. The commands that execute another program in
+// their place need that: where another thread does so, the kernel shows the process as a zombie
+// for a moment (TestExecutingShowsNoZombie), and an engine that is to start something in the
+// container then takes it for stopped.
+func init() { runtime.LockOSThread() }
+
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	if len(args) == 0 {
 		return usage()
 	}
-	switch args[0] {
+	switch args[0] { // these execute something
 	case "init":
 		return initd.Main(version)
-	case "syscallwrap":
-		return spawn.Keep(args[1:])
 	case "spawn":
 		return spawn.Stage()
+	}
+	runtime.UnlockOSThread()
+	switch args[0] {
+	case "syscallwrap":
+		return spawn.Keep(args[1:])
 	case "link":
 		return linkend.Main()
 	case "gate-reason":

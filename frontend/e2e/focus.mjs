@@ -36,7 +36,7 @@ const menuOfRow = (name) => async (page) => {
 
 /** The visible state of the page behind a dialog. None of it may change. */
 const behind = (page) => page.evaluate(() => [
-  document.querySelector("h1").textContent, Boolean(document.querySelector("nav.sidebar")), document.querySelectorAll("[role=tab][id]").length,
+  document.querySelector("h1").textContent, Boolean(document.querySelector("nav.sidebar")), document.querySelectorAll("#root [role=tab][id]").length,
   document.querySelectorAll("[role=dialog]").length, document.querySelector("[role=dialog] h2")?.textContent ?? "", document.querySelector("[data-prompt]")?.value ?? "",
 ]);
 

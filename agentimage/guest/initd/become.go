@@ -5,7 +5,6 @@ package initd
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -31,9 +30,13 @@ func keptMask() uint64 {
 // become moves this process to the supervisor's uid and gid with the kept
 // capabilities, and executes the binary again in place: the credentials are
 // changed on one thread, and execve makes that thread the whole process, still
-// PID 1. It returns only on error.
+// PID 1. It returns only on error. Its thread must be the process's first, where main
+// keeps it: from another one the kernel would show PID 1 as a zombie meanwhile, and the
+// engine would refuse to start the link.
 func become() error {
-	runtime.LockOSThread()
+	if unix.Gettid() != unix.Getpid() {
+		return fmt.Errorf("execute again: on thread %d, not on the first", unix.Gettid())
+	}
 	if err := unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep capabilities: %w", err)
 	}

@@ -76,6 +76,7 @@ func run(who identity, version string, log *slog.Logger) error {
 		}
 		return become()
 	case wire.SupervisorID:
+		runtime.UnlockOSThread() // nothing is executed any more
 		if err := verify("/proc/self/status"); err != nil {
 			return fmt.Errorf("check own privileges: %w", err)
 		}
