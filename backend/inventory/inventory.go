@@ -41,9 +41,10 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
-// Channels finds channels; one that is gone is core.ErrNotFound.
+// Channels finds channels and their runs; what is gone is core.ErrNotFound.
 type Channels interface {
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
+	Run(ctx context.Context, id core.RunID) (core.Run, error)
 }
 
 // Provision compares containers with what would be made now. It makes nothing.

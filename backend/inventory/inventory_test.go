@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -29,6 +30,8 @@ type world struct {
 	since time.Time
 	lines int
 	why   core.Explanation
+	runs  map[core.RunID]core.RunState
+	left  func() // called before the container is stopped
 
 	mu    sync.Mutex // guards the following
 	used  func(core.ContainerID) (core.ContainerUsage, error)
@@ -91,7 +94,12 @@ func (w *world) note(what string, id core.ContainerID) error {
 	w.did = append(w.did, what+" "+string(id))
 	return w.fail
 }
-func (w *world) Stop(_ context.Context, id core.ContainerID) error { return w.note("stop", id) }
+func (w *world) Stop(_ context.Context, id core.ContainerID) error {
+	if w.left != nil {
+		w.left()
+	}
+	return w.note("stop", id)
+}
 
 func (w *world) Remove(_ context.Context, id core.ContainerID) error { return w.note("remove", id) }
 
@@ -110,6 +118,16 @@ func (w *world) Channel(_ context.Context, id core.ChannelID) (core.Channel, err
 		return core.Channel{}, core.ErrNotFound
 	}
 	return core.Channel{ID: id}, nil
+}
+
+func (w *world) Run(_ context.Context, id core.RunID) (core.Run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state, known := w.runs[id]
+	if !known {
+		return core.Run{}, core.ErrNotFound
+	}
+	return core.Run{ID: id, State: state}, nil
 }
 
 func (w *world) Drift(context.Context, core.Channel, core.Container, core.ContainerFacts) (core.ContainerDrift, error) {
@@ -159,6 +177,43 @@ func TestStop(t *testing.T) {
 	failsAs(t, w, func() error { _, err := s.Stop(t.Context(), "beef1"); return err }, map[error]core.Code{
 		core.ErrConflict: core.CodeConflict, core.ErrNotRunning: core.CodeConflict, core.ErrNotFound: core.CodeNotFound, errors.New("busy"): core.CodeInternal,
 	})
+}
+
+// TestStopOnceLeft: what is about to leave a container is waited for, and nothing else is.
+func TestStopOnceLeft(t *testing.T) {
+	hold := func(kind core.HolderKind, id string) core.Holder { return core.Holder{Kind: kind, ID: id} }
+	for name, c := range map[string]struct {
+		holders []core.Holder
+		looks   int // until the container is free; 0: it never is
+		want    time.Duration
+	}{
+		"a run that has ended":    {[]core.Holder{hold(core.HolderRun, "over")}, 3, 2 * leaveTick},
+		"git":                     {[]core.Holder{hold(core.HolderGit, "g")}, 2, leaveTick},
+		"with a terminal":         {[]core.Holder{hold(core.HolderTerminal, "t"), hold(core.HolderRun, "over")}, 2, leaveTick},
+		"a run that stays":        {[]core.Holder{hold(core.HolderRun, "over")}, 0, leaveTime},
+		"a run that works":        {[]core.Holder{hold(core.HolderGit, "g"), hold(core.HolderRun, "works")}, 0, 0},
+		"a run that nobody knows": {[]core.Holder{hold(core.HolderRun, "other")}, 0, 0},
+		"a set-up":                {[]core.Holder{hold(core.HolderGit, "g"), hold(core.HolderSetUp, "s")}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, s := rig()
+				w.runs = map[core.RunID]core.RunState{"over": core.RunDone, "works": core.RunRunning}
+				w.boxes[2].Holders, w.fail = c.holders, core.ErrConflict
+				looks := 0
+				w.left = func() {
+					if looks++; looks == c.looks {
+						w.fail = nil
+					}
+				}
+				began := time.Now()
+				_, err := s.Stop(t.Context(), "beef1")
+				if took := time.Since(began); took != c.want || (err == nil) != (c.looks > 0) || err != nil && core.AsFailure(err).Code != core.CodeConflict {
+					t.Errorf("%v after %s", err, took)
+				}
+			})
+		})
+	}
 }
 
 // TestRemove: without force, what somebody holds stays, and they are named.

@@ -5,9 +5,57 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
+
+const (
+	// leaveTime bounds the wait for what is about to leave a container. A run's programs have
+	// seconds for their end, and git on a large folder takes as long; tenths of one are usual.
+	leaveTime = 10 * time.Second
+	leaveTick = 50 * time.Millisecond
+)
+
+// onceLeft does what is refused with core.ErrConflict while somebody holds the container. Where
+// all that works in it is about to leave, it is tried again: a person sees the end of a run
+// before the run has given its container back, and never sees git.
+func (s *Service) onceLeft(ctx context.Context, id core.ContainerID, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, leaveTime)
+	defer cancel()
+	for {
+		err := do()
+		if !errors.Is(err, core.ErrConflict) || !s.leaving(ctx, id) || !backoff.Sleep(ctx, leaveTick) {
+			return err
+		}
+	}
+}
+
+// leaving reports whether some of a container's holders leave by themselves, and nothing else
+// works in it.
+func (s *Service) leaving(ctx context.Context, id core.ContainerID) (some bool) {
+	for _, v := range s.o.Containers.Views() {
+		if v.ID != id {
+			continue
+		}
+		for _, h := range v.Holders {
+			switch h.Kind {
+			case core.HolderRun:
+				run, err := s.o.Channels.Run(ctx, core.RunID(h.ID))
+				if err != nil || !run.State.Terminal() {
+					return false
+				}
+				some = true
+			case core.HolderGit:
+				some = true
+			case core.HolderSetUp:
+				return false
+			}
+		}
+	}
+	return some
+}
 
 // Stop stops the container that a person names, by its name or the beginning of its id, and
 // returns it. The next run or terminal of a channel starts the channel's again.
@@ -17,7 +65,8 @@ func (s *Service) Stop(ctx context.Context, name string) (core.Container, error)
 	if err != nil {
 		return c, err
 	}
-	switch err = s.o.Containers.Stop(ctx, c.ID); {
+	err = s.onceLeft(ctx, c.ID, func() error { return s.o.Containers.Stop(ctx, c.ID) })
+	switch {
 	case errors.Is(err, core.ErrConflict):
 		return c, core.Fail(core.CodeConflict, err, "Something works in this container.", "Stop the run, or wait for its end.")
 	case errors.Is(err, core.ErrNotRunning):
@@ -41,7 +90,7 @@ func (s *Service) Remove(ctx context.Context, name string, force bool) (core.Con
 	if force {
 		err = s.o.Containers.Remove(ctx, c.ID)
 	} else {
-		err = s.o.Containers.RemoveUnheld(ctx, c.ID)
+		err = s.onceLeft(ctx, c.ID, func() error { return s.o.Containers.RemoveUnheld(ctx, c.ID) })
 	}
 	switch {
 	case errors.Is(err, core.ErrConflict):

@@ -163,6 +163,8 @@ test("a part that cannot be loaded says so in its place; trying again brings it,
   const place = page.getByRole("group", { name: "The review" });
   await place.getByText("The review could not be loaded.").waitFor();
   await becomes(() => place.evaluate((el) => el.contains(document.activeElement)), true, "the keyboard waits there");
+  // What is loaded ahead comes to this part, too: a try that finds it under way is not one of its own.
+  await until("all was tried ahead", () => page.evaluate(() => performance.getEntriesByName("loaded ahead").length > 0));
   const before = refused;
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter"); // Try again

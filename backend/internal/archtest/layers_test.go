@@ -71,7 +71,7 @@ var layers = []layer{
 	{"backend/terminal", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "a service, and the files that it keeps of sessions"},
 	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/backoff", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
 	{"backend/eagerstart", append(slices.Clone(below), "backend/sandbox", "backend/provision"), "a service: what a run will need, ready before it"},
-	{"backend/inventory", below, "a service; the registry, the engine and provision are ports"},
+	{"backend/inventory", append(slices.Clone(below), "backend/backoff"), "a service; the registry, the engine and provision are ports"},
 	{"backend/workspace", append(slices.Clone(below), "backend/provision"), "a service: copies and originals; the files are a port"},
 	{"backend/review", append(slices.Clone(below), "backend/atomicfile", "backend/provision"), "a service; its git runs in containers that provision makes, and it keeps what was taken out"},
 	{"backend/filebridge", append(slices.Clone(below), "backend/atomicfile", "backend/filesearch", "backend/sharedfolder", "backend/provision"), "a service: files by a container's paths; mounts, containers and links are ports"},

@@ -36,7 +36,7 @@ const ShortcutsDialog = dialogLater("The list of shortcuts", () => import("../fe
 export function Dialogs() {
   // What is not there yet is loaded in a quiet moment after the first paint, so that it opens at once.
   useEffect(() => {
-    const t = setTimeout(() => void loadAll(), 1500);
+    const t = setTimeout(() => void loadAll().then(() => performance.mark("loaded ahead")), 1500);
     return () => clearTimeout(t);
   }, []);
   const dialog = useStore(viewStore, (v) => v.dialog);
