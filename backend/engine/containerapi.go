@@ -219,6 +219,9 @@ func (d *Docker) List(ctx context.Context, labels map[string]string) (out []core
 	err = d.ask(ctx, "list containers", func(ctx context.Context, cli *client.Client) error {
 		list, err := cli.ContainerList(ctx, container.ListOptions{All: true, Filters: labelFilter(labels)})
 		for _, c := range list {
+			if c.State == container.StateRemoving && !there(ctx, cli, c.ID) {
+				continue
+			}
 			f := core.ContainerFacts{
 				ID: core.ContainerID(c.ID), Labels: c.Labels, ImageID: c.ImageID, CreatedAt: time.Unix(c.Created, 0),
 				Running: c.State == container.StateRunning || c.State == container.StatePaused || c.State == container.StateRestarting,
@@ -233,6 +236,14 @@ func (d *Docker) List(ctx context.Context, labels map[string]string) (out []core
 		return err
 	})
 	return out, err
+}
+
+// there reports whether the engine has a container that it lists as being removed. One that is
+// removed while a program is started in it stays in the list of 20.10 until the engine is
+// restarted, and nobody can remove it.
+func there(ctx context.Context, cli *client.Client, id string) bool {
+	_, err := cli.ContainerInspect(ctx, id)
+	return !cerrdefs.IsNotFound(err)
 }
 
 func labelFilter(labels map[string]string) filters.Args {

@@ -218,6 +218,8 @@ func (s *Service) giveBack(ctx context.Context, id core.TerminalID, box core.Con
 func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) bool {
 	looks := vanishLooks
 	switch f, ok := errors.AsType[*core.Failure](why); {
+	case errors.Is(why, core.ErrNotFound): // the engine does not know it any more
+		looks = 1
 	case ok && f.Code == core.CodeConflict:
 		looks = refusedLooks
 	case ok && f.Code != core.CodeNoLink:

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,32 @@ func TestCreateInAContainerThatVanishes(t *testing.T) {
 			t.Errorf("%d containers, %d starts", b.made, starts)
 		}
 	})
+}
+
+// TestCreateInAContainerThatIsGone: the engine no longer knows the container. Another one takes
+// its place; where it is only the program that nobody knows, the failure is returned at once.
+func TestCreateInAContainerThatIsGone(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var b *boxes
+			var s *Service
+			starts := 0
+			s, _, b = rig(t, Options{Programs: &programs{next: func(st Start) (Program, error) {
+				if starts++; starts > 1 {
+					return newProgram(), nil
+				}
+				if gone {
+					_ = b.Remove(context.Background(), st.Container.ID)
+				}
+				return nil, core.Fail(core.CodeNotFound, fmt.Errorf("prepare a terminal: %w", core.ErrNotFound), "There is none.", "")
+			}}})
+			began := time.Now()
+			_, err := s.Create(t.Context(), core.TerminalSpec{ChannelID: "c1"})
+			if (err == nil) != gone || (b.made == 2) != gone || time.Since(began) > time.Second {
+				t.Errorf("gone: %v: %v, %d containers, after %s", gone, err, b.made, time.Since(began))
+			}
+		})
+	}
 }
 
 // TestCreateThatFailsInALivingContainer: a container that stays is not replaced, and
