@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	_ "golang.org/x/image/webp" // one more of them
 )
 
 const (
@@ -51,7 +53,7 @@ func iconOf(data []byte) string {
 	}
 	kind := http.DetectContentType(data)
 	switch kind {
-	case "image/png", "image/gif", "image/jpeg":
+	case "image/png", "image/gif", "image/jpeg", "image/webp":
 		if !smallPicture(data) {
 			return ""
 		}

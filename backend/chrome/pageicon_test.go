@@ -35,6 +35,12 @@ func bitmap(side uint32) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, 2*side), make([]byte, 40)...)
 }
 
+// webp is the head of a lossless WebP and nothing else, which is all that is looked at.
+func webp(side uint32) []byte {
+	b := append([]byte("RIFF\x12\x00\x00\x00WEBPVP8L\x05\x00\x00\x00"), 0x2f)
+	return append(binary.LittleEndian.AppendUint32(b, side-1|(side-1)<<14), 0)
+}
+
 func TestIconsThatArePictures(t *testing.T) {
 	bomb := blank(t, 8000, 8000)
 	if len(bomb) > maxIcon {
@@ -47,6 +53,7 @@ func TestIconsThatArePictures(t *testing.T) {
 		"png": {blank(t, 64, 64), "image/png"}, "huge png": {bomb, ""}, "ico": {icoOf(blank(t, 16, 16)), "image/x-icon"}, "huge png in an ico": {icoOf(bomb), ""},
 		"bitmap in an ico": {icoOf(bitmap(32)), "image/x-icon"}, "huge bitmap in an ico": {icoOf(bitmap(60_000)), ""}, "cut ico": {icoOf(nil), ""}, "ico of many": {[]byte{0, 0, 1, 0, 255, 255}, ""},
 		"ico of four bytes": {[]byte{0, 0, 1, 0}, ""}, "cursor of five bytes": {[]byte{0, 0, 2, 0, 1}, ""},
+		"webp": {webp(64), "image/webp"}, "huge webp": {webp(16_000), ""}, "cut webp": {webp(64)[:21], ""},
 		"half a png": {blank(t, 64, 64)[:20], ""}, "nothing": {nil, ""}, "html": {[]byte("<html><svg></svg>"), ""}, "text": {[]byte("icon"), ""}, "large": {append(blank(t, 64, 64), make([]byte, maxIcon)...), ""},
 	} {
 		want := ""

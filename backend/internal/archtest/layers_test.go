@@ -127,7 +127,7 @@ var outside = []struct {
 	{"github.com/godbus/dbus/v5", []string{"backend/dialog"}, "notifications of a Linux desktop; the keyring has it too"},
 	{"github.com/ebitengine/purego", []string{"backend/dialog"}, "AppKit's alert and Dock without cgo, so that Linux compiles them"},
 	{"golang.org/x/crypto", []string{"backend/credentials"}, "the encrypted file where there is no keyring"},
-	{"golang.org/x/image", []string{"backend/attachments"}, "sizes of WebP pictures, which Go's own library cannot read"},
+	{"golang.org/x/image", []string{"backend/attachments", "backend/chrome"}, "sizes of WebP pictures, which Go's own library cannot read"},
 	{"golang.org/x/term", []string{"backend/cli"}, "reading a key without showing it"},
 	{"github.com/google/jsonschema-go", []string{"backend/config"}, "validates the schema of the settings; tests only"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
