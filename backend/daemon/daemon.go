@@ -393,6 +393,7 @@ func (d *Daemon) assembleBound() {
 	d.inventory = inventory.New(inventory.Options{
 		Containers: d.containers, Engine: d.engine, Channels: d.store, Explainer: previews, Links: d.links, Machine: d.health.Status,
 		Provision: provision.Drifts{Service: d.provision, Settings: settingsReader{from: d.settings, keys: d.settings.Keys}},
+		GiveBack:  d.reviews.GiveBack,
 		WarmMost:  func() int { return d.settings.Current().ContainerWarmMax },
 		OnAppExit: func() string { return d.settings.Current().OnAppExit },
 	})

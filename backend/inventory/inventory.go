@@ -66,6 +66,7 @@ type Options struct {
 	Explainer  Explainer
 	Links      Links
 	Machine    func(ctx context.Context) core.EngineStatus // of the engine's machine
+	GiveBack   func(id core.ContainerID)                   // has git that keeps a container unused give it back
 	WarmMost   func() int                                  // the setting container_warm_max
 	OnAppExit  func() string                               // the setting on_app_exit
 }

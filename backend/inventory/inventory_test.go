@@ -33,6 +33,8 @@ type world struct {
 	runs  map[core.RunID]core.RunState
 	left  func() // called before the container is stopped
 
+	unused bool // git keeps the last container and does not use it
+
 	mu    sync.Mutex // guards the following
 	used  func(core.ContainerID) (core.ContainerUsage, error)
 	sized func() (int64, error)
@@ -94,6 +96,12 @@ func (w *world) note(what string, id core.ContainerID) error {
 	w.did = append(w.did, what+" "+string(id))
 	return w.fail
 }
+func (w *world) giveBack(id core.ContainerID) {
+	if w.unused && w.boxes[2].ID == id {
+		w.boxes[2].Holders, w.fail = nil, nil
+	}
+}
+
 func (w *world) Stop(_ context.Context, id core.ContainerID) error {
 	if w.left != nil {
 		w.left()
@@ -144,7 +152,7 @@ func rig() (*world, *Service) {
 		return core.ContainerView{Container: core.Container{ID: id, Name: name, Scope: "session:c", ChannelID: "c"}}
 	}
 	w := &world{boxes: []core.ContainerView{box("abcd1", "loop-a-0"), box("abcd2", "loop-b-0"), box("beef1", "abcd")}}
-	return w, New(Options{Containers: w, Engine: w, Channels: w, Provision: w, Explainer: w, Links: w, Machine: w.machine,
+	return w, New(Options{GiveBack: w.giveBack, Containers: w, Engine: w, Channels: w, Provision: w, Explainer: w, Links: w, Machine: w.machine,
 		WarmMost: func() int { return 3 }, OnAppExit: func() string { return "stop" }})
 }
 
@@ -186,20 +194,24 @@ func TestStopOnceLeft(t *testing.T) {
 		holders []core.Holder
 		looks   int // until the container is free; 0: it never is
 		want    time.Duration
+		unused  bool
 	}{
-		"a run that has ended":    {[]core.Holder{hold(core.HolderRun, "over")}, 3, 2 * leaveTick},
-		"git":                     {[]core.Holder{hold(core.HolderGit, "g")}, 2, leaveTick},
-		"with a terminal":         {[]core.Holder{hold(core.HolderTerminal, "t"), hold(core.HolderRun, "over")}, 2, leaveTick},
-		"a run that stays":        {[]core.Holder{hold(core.HolderRun, "over")}, 0, leaveTime},
-		"a run that works":        {[]core.Holder{hold(core.HolderGit, "g"), hold(core.HolderRun, "works")}, 0, 0},
-		"a run that nobody knows": {[]core.Holder{hold(core.HolderRun, "other")}, 0, 0},
-		"a set-up":                {[]core.Holder{hold(core.HolderGit, "g"), hold(core.HolderSetUp, "s")}, 0, 0},
+		"a run that has ended":    {holders: []core.Holder{hold(core.HolderRun, "over")}, looks: 3, want: 2 * leaveTick},
+		"git":                     {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, want: leaveTick},
+		"git that is over":        {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, unused: true},
+		"left just now":           {looks: 2},
+		"refused though free":     {},
+		"with a terminal":         {holders: []core.Holder{hold(core.HolderTerminal, "t"), hold(core.HolderRun, "over")}, looks: 2, want: leaveTick},
+		"a run that stays":        {holders: []core.Holder{hold(core.HolderRun, "over")}, want: leaveTime},
+		"a run that works":        {holders: []core.Holder{hold(core.HolderGit, "g"), hold(core.HolderRun, "works")}},
+		"a run that nobody knows": {holders: []core.Holder{hold(core.HolderRun, "other")}},
+		"a set-up":                {holders: []core.Holder{hold(core.HolderGit, "g"), hold(core.HolderSetUp, "s")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, s := rig()
 				w.runs = map[core.RunID]core.RunState{"over": core.RunDone, "works": core.RunRunning}
-				w.boxes[2].Holders, w.fail = c.holders, core.ErrConflict
+				w.boxes[2].Holders, w.fail, w.unused = c.holders, core.ErrConflict, c.unused
 				looks := 0
 				w.left = func() {
 					if looks++; looks == c.looks {

@@ -18,23 +18,37 @@ const (
 	leaveTick = 50 * time.Millisecond
 )
 
-// onceLeft does what is refused with core.ErrConflict while somebody holds the container. Where
-// all that works in it is about to leave, it is tried again: a person sees the end of a run
-// before the run has given its container back, and never sees git.
+// onceLeft does what is refused with core.ErrConflict while somebody holds the container. What is
+// kept unused is given back, and where all that works in it is about to leave, it is tried again: a
+// person sees the end of a run before the run has given its container back, and never sees git.
 func (s *Service) onceLeft(ctx context.Context, id core.ContainerID, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTime)
 	defer cancel()
-	for {
+	for again := true; ; {
 		err := do()
-		if !errors.Is(err, core.ErrConflict) || !s.leaving(ctx, id) || !backoff.Sleep(ctx, leaveTick) {
+		if !errors.Is(err, core.ErrConflict) {
+			return err
+		}
+		s.o.GiveBack(id)
+		leaves, stays := s.working(ctx, id)
+		switch {
+		case stays:
+			return err
+		case leaves:
+			if !backoff.Sleep(ctx, leaveTick) {
+				return err
+			}
+		case again:
+			again = false // the last one left between the refusal and the look
+		default:
 			return err
 		}
 	}
 }
 
-// leaving reports whether some of a container's holders leave by themselves, and nothing else
-// works in it.
-func (s *Service) leaving(ctx context.Context, id core.ContainerID) (some bool) {
+// working says what works in a container: whether some of it leaves by itself, and whether
+// some stays.
+func (s *Service) working(ctx context.Context, id core.ContainerID) (leaves, stays bool) {
 	for _, v := range s.o.Containers.Views() {
 		if v.ID != id {
 			continue
@@ -44,17 +58,17 @@ func (s *Service) leaving(ctx context.Context, id core.ContainerID) (some bool) 
 			case core.HolderRun:
 				run, err := s.o.Channels.Run(ctx, core.RunID(h.ID))
 				if err != nil || !run.State.Terminal() {
-					return false
+					return leaves, true
 				}
-				some = true
+				leaves = true
 			case core.HolderGit:
-				some = true
+				leaves = true
 			case core.HolderSetUp:
-				return false
+				return leaves, true
 			}
 		}
 	}
-	return some
+	return leaves, false
 }
 
 // Stop stops the container that a person names, by its name or the beginning of its id, and

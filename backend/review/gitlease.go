@@ -212,3 +212,19 @@ func (c *Containers) idle(since time.Time, over bool) (list []*kept) {
 	}
 	return list
 }
+
+// GiveBack gives a container back that is kept without being used, and returns then.
+func (c *Containers) GiveBack(id core.ContainerID) {
+	c.mu.Lock()
+	var found []*kept // one for each channel that shares it
+	for ch, k := range c.kept {
+		if k.users == 0 && k.place.Lease != nil && k.place.Container.ID == id {
+			found = append(found, k)
+			delete(c.kept, ch)
+		}
+	}
+	c.mu.Unlock()
+	for _, k := range found {
+		c.release(k)
+	}
+}

@@ -52,7 +52,7 @@ func TestAContainerIsHeldForAWhile(t *testing.T) {
 			g := &guest{}
 			made = append(made, g)
 			lease := &provision.Lease{Link: g}
-			lease.Spec.WorkDir = "/work"
+			lease.Spec.WorkDir, lease.Container.ID = "/work", "box"
 			lease.Env = []core.EnvVar{{Name: "KEY", Value: "s", Secret: true}, {Name: "A", Value: "b"}}
 			return place{lease, func(context.Context) error { released.Add(1); return nil }}, nil
 		}
@@ -85,8 +85,18 @@ func TestAContainerIsHeldForAWhile(t *testing.T) {
 		if len(made) != 3 || released.Load() != 2 {
 			t.Errorf("%d containers, %d released", len(made), released.Load())
 		}
+		c.GiveBack("other")
+		c.kept["c"].users++ // somebody reads
+		if c.GiveBack("box"); released.Load() != 2 {
+			t.Errorf("given back: %d released", released.Load())
+		}
+		c.kept["c"].users--
+		if c.GiveBack("box"); released.Load() != 3 {
+			t.Errorf("what is unused stays: %d released", released.Load())
+		}
+		run()
 		end()
-		if err := <-over; err != nil || released.Load() != 3 {
+		if err := <-over; err != nil || released.Load() != 4 {
 			t.Errorf("%v, %d released", err, released.Load())
 		}
 		if _, err := c.Exec(t.Context(), core.Channel{ID: "c"}, Program{}); err == nil {

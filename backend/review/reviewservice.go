@@ -61,6 +61,9 @@ func Open(dir string, channels Channels, runs Runs, git *Containers) *Service {
 // Run gives containers back that nobody has used for a while, until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.containers.Run(ctx) }
 
+// GiveBack gives a container back that is kept for the next look and not used now.
+func (s *Service) GiveBack(id core.ContainerID) { s.containers.GiveBack(id) }
+
 func (s *Service) channel(ctx context.Context, id core.ChannelID) (core.Channel, error) {
 	ch, err := s.o.Channels.Channel(ctx, id)
 	if errors.Is(err, core.ErrNotFound) {

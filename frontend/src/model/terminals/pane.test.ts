@@ -197,6 +197,8 @@ describe("what is typed while nothing can take it", () => {
     const refused = after(at("live"), at("away"), { type: "unsent", text: "What was typed was not sent: no container." });
     expect(refused.p.notice?.text).toBe("What was typed was not sent: no container.");
     expect(after(at("live"), at("away"), { type: "unsent", text: "No." }, at("live")).p.notice?.text).toContain("Type it again");
+    const there = after(at("live"), { type: "unsent", text: "The program is not reading its input." });
+    expect([there.p.notice?.text, there.p.unsent]).toEqual(["The program is not reading its input.", false]);
     expect(after(typed).p.notice?.text).toBe("Not sent: the terminal is not open yet.");
   });
 });

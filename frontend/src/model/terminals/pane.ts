@@ -173,7 +173,9 @@ function unsent(p: Pane, reason?: string): Step {
   const text = reason ?? UNSENT[p.client?.state ?? "connecting"];
   if (!text) return [p, []];
   const known = p.notice?.text === text ? { ...p, notice: { ...p.notice, id: p.notice.id - 1 } } : p; // the same words stay, for longer
-  return said({ ...known, unsent: true }, text);
+  // A terminal that is there refused it with a reason. What is typed from now on may arrive.
+  const refused = reason !== undefined && p.client?.state === "live";
+  return said({ ...known, unsent: p.unsent || !refused }, text);
 }
 
 function clipboard(p: Pane, data: string): Step {
