@@ -33,6 +33,9 @@ func (s *Service) Back(ctx context.Context, id core.RunID, req core.BackRequest)
 			return out, err
 		}
 	}
+	if req.What.Files() && s.stillKeeping(p.ch.ID) {
+		return out, errStill // before a run is stopped for nothing
+	}
 	release, err := s.queue.Quiet(ctx, p.ch.ID, req.Stop)
 	if err != nil {
 		return out, err
@@ -41,7 +44,7 @@ func (s *Service) Back(ctx context.Context, id core.RunID, req core.BackRequest)
 	if p, err = s.facts(ctx, id); err != nil { // a run may have ended just now
 		return out, err
 	}
-	at, leave, err := s.enterNow(ctx, p.ch.ID)
+	at, leave, err := s.enterFor(ctx, p.ch.ID, req.What.Files(), req.Stop)
 	if err != nil {
 		return out, err
 	}
@@ -222,7 +225,7 @@ func (s *Service) Undo(ctx context.Context, id string) (out core.WentBack, err e
 	if err := s.latest(ctx, kept); err != nil {
 		return out, err
 	}
-	at, leave, err := s.enterNow(ctx, kept.ChannelID)
+	at, leave, err := s.enterFor(ctx, kept.ChannelID, kept.Tree != "", false)
 	if err != nil {
 		return out, err
 	}

@@ -111,11 +111,7 @@ var errStill = core.Fail(core.CodeConflict, core.ErrConflict,
 // enterNow is enter for what a person waits for. It waits no longer than a run does for its
 // checkpoint.
 func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, leave func(), err error) {
-	at := s.place(ch)
-	s.mu.Lock()
-	still := at.late > 0
-	s.mu.Unlock()
-	if still {
+	if s.stillKeeping(ch) {
 		return nil, nil, errStill
 	}
 	patience, cancel := context.WithTimeoutCause(ctx, s.o.Wait, errStill)
@@ -125,6 +121,26 @@ func (s *Service) enterNow(ctx context.Context, ch core.ChannelID) (p *place, le
 		err = errStill
 	}
 	return p, leave, err
+}
+
+// stillKeeping reports whether a checkpoint is under way for which its run has not waited.
+func (s *Service) stillKeeping(ch core.ChannelID) bool {
+	at := s.place(ch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return at.late > 0
+}
+
+// enterFor is enter for a going back in a channel that is quiet. One that leaves the files alone
+// has nothing to wait for. One that stopped a run waits for the run's last checkpoint.
+func (s *Service) enterFor(ctx context.Context, ch core.ChannelID, files, stopped bool) (p *place, leave func(), err error) {
+	switch {
+	case !files:
+		return s.place(ch), func() {}, nil
+	case stopped:
+		return s.enter(ctx, ch)
+	}
+	return s.enterNow(ctx, ch)
 }
 
 const tooLate = "Keeping the files took too long, so the agent began without a checkpoint. The next one will be quicker."

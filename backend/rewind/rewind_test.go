@@ -335,7 +335,7 @@ func TestWhyThereIsNoCheckpoint(t *testing.T) {
 	if _, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindFiles}); core.AsFailure(err).Code != core.CodeConflict {
 		t.Error(err)
 	}
-	if out, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindConversation}); err != nil || out.Session != "s-one-cut" {
+	if out, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindConversation, Stop: true}); err != nil || out.Session != "s-one-cut" {
 		t.Errorf("%+v %v", out, err)
 	}
 	r.has(map[string]string{"reset.go": "a\nB\nc\nd\n"})
@@ -372,6 +372,33 @@ func TestACheckpointThatTakesTooLong(t *testing.T) {
 	if err != nil || c.Note == "" {
 		t.Errorf("%+v %v", c, err)
 	}
+}
+
+// TestGoingBackWhileFilesAreKept: no run is stopped for a going back that is refused, and the
+// conversation alone has no files to wait for.
+func TestGoingBackWhileFilesAreKept(t *testing.T) {
+	r := newRig(t)
+	r.day()
+	r.o.Wait = time.Millisecond
+	hold := make(chan struct{})
+	_, leave, err := r.enter(t.Context(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.wg.Go(func() { <-hold; leave() })
+	r.begin("slow", fresh, nil)
+	if _, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindFiles, Stop: true}); !errors.Is(err, errStill) || r.stopped {
+		t.Errorf("%v, and a run was stopped for it: %v", err, r.stopped)
+	}
+	out, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindConversation, Stop: true})
+	if err != nil || !r.stopped {
+		t.Fatal(err)
+	}
+	if _, err := r.Undo(t.Context(), out.ID); err != nil {
+		t.Error(err)
+	}
+	close(hold)
+	r.wg.Wait()
 }
 
 // TestACrashInTheMiddle: the next start says so, removes half-written files and offers the way back.
