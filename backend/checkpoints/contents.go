@@ -60,12 +60,9 @@ func ParseHash(s string) (h Hash, err error) {
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// write puts a file in its place, once. It is not synced: after a power cut it may be damaged,
-// which reading notices.
-func (s Store) write(name string, parts ...[]byte) error {
-	if info, err := os.Lstat(name); err == nil && info.Size() > 0 {
-		return nil
-	}
+// replace puts a file in its place. It is not synced: after a power cut it may be damaged, which
+// reading notices.
+func replace(name string, parts ...[]byte) error {
 	err := atomicfile.Replace(name, parts...)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
@@ -86,17 +83,29 @@ func (s Store) put(data []byte) (Hash, error) {
 	if small := squeezed(data); len(small) < len(data)*15/16 {
 		form[0], data = squeeze, small
 	}
-	if err := s.write(name, form, data); err != nil {
+	if err := replace(name, form, data); err != nil {
 		return h, fmt.Errorf("keep a file: %w", err)
 	}
 	return h, nil
 }
 
+// errEmpty is what reading says of a file that a power cut has left without its content.
+var errEmpty = errors.New("it is empty")
+
+// read reads a file of the store. Only one that is not there is fs.ErrNotExist.
+func read(name string, most int64) ([]byte, error) {
+	data, _, err := atomicfile.Read(name, most)
+	if err == nil && len(data) == 0 {
+		err = errEmpty
+	}
+	return data, err
+}
+
 // Content is what a file had, checked against its hash.
 func (s Store) Content(h Hash) ([]byte, error) {
-	data, _, err := atomicfile.Read(s.name(blobsDir, h), MaxFile+1)
-	if err != nil || len(data) == 0 {
-		return nil, damaged("a file", errors.Join(err, fs.ErrNotExist))
+	data, err := read(s.name(blobsDir, h), MaxFile+1)
+	if err != nil {
+		return nil, damaged("a file", err)
 	}
 	switch form := data[0]; form {
 	case plain:
@@ -144,12 +153,19 @@ func (s Store) PutTree(t *Tree, base *Tree, baseHash Hash) (Hash, error) {
 	if base != nil && baseHash == h {
 		return h, nil
 	}
-	if base != nil && s.depth(baseHash) < maxChain {
-		if d := difference(base, t); len(d) <= len(t.Entries)/8 {
-			return h, s.write(name, []byte{differs}, baseHash[:], squeezed(encode(d)))
+	if _, ok := s.chain(h); ok {
+		return h, nil
+	}
+	if _, err := os.Lstat(name); base != nil && errors.Is(err, fs.ErrNotExist) {
+		if n, ok := s.chain(baseHash); ok && n < maxChain {
+			if d := difference(base, t); len(d) <= len(t.Entries)/8 {
+				return h, replace(name, []byte{differs}, baseHash[:], squeezed(encode(d)))
+			}
 		}
 	}
-	return h, s.write(name, []byte{squeeze}, squeezed(full))
+	// A file in its place leans on one that is gone. The new one stands alone, because the chains
+	// of those that lean on it must not become longer.
+	return h, replace(name, []byte{squeeze}, squeezed(full))
 }
 
 // gone marks, in a difference, a path that the tree has not.
@@ -190,25 +206,30 @@ func applied(base []Entry, diff []Entry) []Entry {
 }
 
 // base is the tree that another one is told by; ok is false where it stands alone.
-func (s Store) base(h Hash) (base Hash, ok bool) {
+func (s Store) base(h Hash) (base Hash, ok bool, err error) {
 	f, err := os.Open(s.name(treesDir, h))
 	if err != nil {
-		return base, false
+		return base, false, err
 	}
 	defer f.Close()
 	var head [1 + len(base)]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil || head[0] != differs {
-		return base, false
+	n, err := io.ReadFull(f, head[:])
+	if n > 0 && head[0] == squeeze {
+		return base, false, nil
 	}
-	return Hash(head[1:]), true
+	return Hash(head[1:]), err == nil, err
 }
 
-// depth is how many trees a tree's file leans on.
-func (s Store) depth(h Hash) (n int) {
-	for base, ok := s.base(h); ok && n <= maxChain; base, ok = s.base(base) {
-		n++
+// chain is how many trees a tree's file leans on; ok is false where one of them is not there.
+func (s Store) chain(h Hash) (n int, ok bool) {
+	for ; n <= maxChain; n++ {
+		base, leans, err := s.base(h)
+		if err != nil || !leans {
+			return n, err == nil
+		}
+		h = base
 	}
-	return n
+	return n, false
 }
 
 // Tree reads a tree, checked against its hash.
@@ -227,22 +248,8 @@ func (s Store) entries(h Hash, depth int) ([]Entry, error) {
 	if depth > maxChain+1 {
 		return nil, errDamaged
 	}
-	data, _, err := atomicfile.Read(s.name(treesDir, h), maxTree)
-	if err != nil || len(data) == 0 {
-		return nil, damaged("a tree", errors.Join(err, fs.ErrNotExist))
-	}
-	form, data := data[0], data[1:]
-	var base Hash
-	if form == differs && len(data) >= len(base) {
-		base, data = Hash(data[:len(base)]), data[len(base):]
-	} else if form != squeeze {
-		return nil, errDamaged
-	}
-	if data, err = stretched(data, maxTree); err != nil {
-		return nil, damaged("a tree", err)
-	}
-	out, err := decode(data)
-	if err != nil || form == squeeze {
+	out, base, leans, err := s.own(h)
+	if err != nil || !leans {
 		return out, err
 	}
 	under, err := s.entries(base, depth+1)
@@ -250,4 +257,23 @@ func (s Store) entries(h Hash, depth int) ([]Entry, error) {
 		return nil, err
 	}
 	return applied(under, out), nil
+}
+
+// own reads a tree's own file: its entries, or what differs from base where it leans on it.
+func (s Store) own(h Hash) (out []Entry, base Hash, leans bool, err error) {
+	data, err := read(s.name(treesDir, h), maxTree)
+	if err != nil {
+		return nil, base, false, damaged("a tree", err)
+	}
+	form, data := data[0], data[1:]
+	if form == differs && len(data) >= len(base) {
+		base, data, leans = Hash(data[:len(base)]), data[len(base):], true
+	} else if form != squeeze {
+		return nil, base, false, errDamaged
+	}
+	if data, err = stretched(data, maxTree); err != nil {
+		return nil, base, leans, damaged("a tree", err)
+	}
+	out, err = decode(data)
+	return out, base, leans, err
 }

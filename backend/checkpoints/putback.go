@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
@@ -45,7 +46,12 @@ func (s Store) PutBack(ctx context.Context, root *os.Root, steps []Step) (err er
 	}
 	first, late := inTurn(steps)
 	for _, st := range first {
-		if err := errors.Join(ctx.Err(), w.prepare(st)); err != nil {
+		err := errors.Join(ctx.Err(), w.prepare(st))
+		if errors.Is(err, errFolder) {
+			late = append(late, st)
+			continue
+		}
+		if err != nil {
 			return said(st.Path, err)
 		}
 	}
@@ -60,7 +66,10 @@ func (s Store) PutBack(ctx context.Context, root *os.Root, steps []Step) (err er
 		}
 	}
 	for _, st := range late {
-		err := w.prepare(st)
+		err := w.clear(st)
+		if err == nil {
+			err = w.prepare(st)
+		}
 		if err == nil {
 			err = w.commit(w.parts[len(w.parts)-1])
 		}
@@ -73,15 +82,22 @@ func (s Store) PutBack(ctx context.Context, root *os.Root, steps []Step) (err er
 
 func said(p string, err error) error { return fmt.Errorf("%s: %w", core.CleanTitle(p), err) }
 
+// errFolder says that a folder is where a path comes, which may have nothing in it that counts.
+var errFolder = fmt.Errorf("%w: it is a folder", ErrMoved)
+
+// folded is a path as a disk knows it that takes large and small letters for the same.
+func folded(p string) string { return strings.ToLower(strings.ToUpper(p)) }
+
 // inTurn puts removals first. What a removed file is in the way of comes last, as does a file
-// in the place of a folder.
+// in the place of a folder. Paths that differ by large and small letters may be the same file.
 func inTurn(steps []Step) (first, late []*Step) {
 	removed, above := map[string]bool{}, map[string]bool{}
 	for i := range steps {
 		if st := &steps[i]; st.To == nil {
 			first = append(first, st)
-			removed[st.Path] = true
-			for p := path.Dir(st.Path); p != "."; p = path.Dir(p) {
+			at := folded(st.Path)
+			removed[at] = true
+			for p := path.Dir(at); p != "."; p = path.Dir(p) {
 				above[p] = true
 			}
 		}
@@ -91,8 +107,9 @@ func inTurn(steps []Step) (first, late []*Step) {
 		if st.To == nil {
 			continue
 		}
-		blocked := above[st.Path]
-		for p := path.Dir(st.Path); p != "."; p = path.Dir(p) {
+		at := folded(st.Path)
+		blocked := above[at]
+		for p := at; p != "."; p = path.Dir(p) {
 			blocked = blocked || removed[p]
 		}
 		if blocked {
@@ -109,6 +126,8 @@ type putting struct {
 	root  *os.Root
 	parts []*part
 	made  map[string]bool // folders that were made
+
+	cleared []clearedFolder // the innermost first
 }
 
 // part is a step under way.
@@ -122,7 +141,6 @@ type part struct {
 // prepare looks at what is there, and writes what will be beside it.
 func (w *putting) prepare(st *Step) error {
 	p := &part{step: st}
-	w.parts = append(w.parts, p)
 	dir, err := w.folder(path.Dir(st.Path), st.To != nil)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +149,12 @@ func (w *putting) prepare(st *Step) error {
 		return err
 	}
 	defer dir.Close()
-	if err := p.check(dir); err != nil || st.To == nil {
+	if err := p.check(dir); err != nil {
 		return err
+	}
+	w.parts = append(w.parts, p)
+	if st.To == nil {
+		return nil
 	}
 	p.name = partName + core.NewID()
 	return w.write(dir, p, st.To, st.Data)
@@ -141,6 +163,9 @@ func (w *putting) prepare(st *Step) error {
 // check refuses a path that is not what it should be.
 func (p *part) check(dir *os.Root) error {
 	base := path.Base(p.step.Path)
+	if info, err := dir.Lstat(base); err == nil && info.IsDir() && p.step.From == nil {
+		return errFolder
+	}
 	now, err := At(dir, base, p.step.Path)
 	switch {
 	case err != nil:
@@ -230,7 +255,7 @@ func (w *putting) clean() error {
 	for dir := range w.made {
 		w.emptied(dir)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, w.unclear())...)
 }
 
 func (w *putting) undo(dir *os.Root, p *part) error {

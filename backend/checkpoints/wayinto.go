@@ -99,13 +99,18 @@ func Sweep(ctx context.Context, f core.WorkFolder, paths []string) error {
 	return errors.Join(errs...)
 }
 
-func sweepFolder(dir *os.Root) error {
+func namesIn(dir *os.Root) ([]string, error) {
 	d, err := dir.Open(".")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names, err := d.Readdirnames(-1)
-	if err = errors.Join(err, d.Close()); err != nil {
+	return names, errors.Join(err, d.Close())
+}
+
+func sweepFolder(dir *os.Root) error {
+	names, err := namesIn(dir)
+	if err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -145,7 +145,7 @@ type RewindPreview struct {
 	Files    []BackFile `json:"files"`          // by path
 	Total    int        `json:"total"`          // of files, also of those that are too many to be listed
 	NoFiles  string     `json:"no_files"`       // why files cannot go back
-	Left     []string   `json:"left"`           // what is not kept, in sentences
+	Left     []string   `json:"left"`           // what is not kept, and what cannot come back, in sentences
 	Head     string     `json:"head,omitempty"` // the commit that stays checked out
 	Live     RunID      `json:"live,omitempty"` // the run under way, which has to be stopped first
 	KeptFor  int        `json:"kept_for"`       // days

@@ -97,21 +97,60 @@ func leftOut(now, then *checkpoints.Tree) []string {
 			large = append(large, p)
 		}
 	}
-	if n := len(large); n > 0 {
-		names := large[:min(n, 3)]
-		for i := range names {
-			names[i] = core.CleanTitle(names[i])
-		}
-		text := fmt.Sprintf("Files over %d MB: %s", checkpoints.MaxFile>>20, strings.Join(names, ", "))
-		if n > len(names) {
-			text += fmt.Sprintf(" and %d more", n-len(names))
-		}
-		out = append(out, text)
+	if len(large) > 0 {
+		out = append(out, fmt.Sprintf("Files over %d MB: %s", checkpoints.MaxFile>>20, some(large)))
 	}
 	if odd > 0 {
 		out = append(out, fmt.Sprintf("%d that could not be read, or are no ordinary files", odd))
 	}
 	return out
+}
+
+// some names the first of some paths.
+func some(paths []string) string {
+	var names []string
+	for _, p := range paths[:min(len(paths), 3)] {
+		names = append(names, core.CleanTitle(p))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// blockedText says of paths that something which stays is in their place.
+func blockedText(blocked []string) []string {
+	if len(blocked) == 0 {
+		return []string{}
+	}
+	return []string{"What is in the place of " + some(blocked) + ", because Loop does not keep all of it"}
+}
+
+// blockedNotices say that paths did not come back.
+func blockedNotices(blocked []string) []string {
+	if len(blocked) == 0 {
+		return nil
+	}
+	return []string{some(blocked) + " did not come back: what is in the place stays, because Loop does not keep all of it, or you keep it."}
+}
+
+// possible are changes without those in whose place something is that stays.
+func possible(ctx context.Context, f core.WorkFolder, changes []checkpoints.Change) (
+	out []checkpoints.Change, blocked []string, err error,
+) {
+	inTheWay, err := checkpoints.InTheWay(ctx, f, changes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for what is in the way: %w", err)
+	}
+	for _, c := range changes {
+		if inTheWay[c.Path] {
+			blocked = append(blocked, c.Path)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out, blocked, nil
 }
 
 // Diff is what going back does with the text of one file.

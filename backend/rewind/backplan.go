@@ -34,6 +34,8 @@ type plan struct {
 	steps  []planned
 	view   core.RewindPreview
 	took   time.Time
+
+	blocked []string // paths that cannot come back, because something that stays is in their place
 }
 
 // planned is one file of a plan.
@@ -214,7 +216,11 @@ func (s *Service) files(ctx context.Context, at *place, p *plan) (err error) {
 		return errors.Join(err, p.now.Root.Close())
 	}
 	spans := s.ownEdits(p, list)
-	changes := checkpoints.Changes(p.now.tree, p.target)
+	changes, blocked, err := possible(ctx, p.now.WorkFolder, checkpoints.Changes(p.now.tree, p.target))
+	if err != nil {
+		return errors.Join(err, p.now.Root.Close())
+	}
+	p.blocked = blocked
 	for _, c := range changes {
 		p.steps = append(p.steps, planned{c, spans[c.Path]})
 	}
@@ -225,7 +231,7 @@ func (s *Service) files(ctx context.Context, at *place, p *plan) (err error) {
 		}
 		p.view.Files = append(p.view.Files, s.backFile(p, &p.steps[i], i < mostCounted))
 	}
-	p.view.Left = leftOut(p.now.tree, p.target)
+	p.view.Left = append(blockedText(blocked), leftOut(p.now.tree, p.target)...)
 	return nil
 }
 

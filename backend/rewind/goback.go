@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"loop/backend/checkpoints"
 	"loop/backend/core"
@@ -92,7 +91,9 @@ func (s *Service) back(ctx context.Context, at *place, p *plan, req core.BackReq
 		if p.view.Mark != req.Mark {
 			return r, notices, errMeanwhile
 		}
-		steps, notices = s.steps(p, req.Keep)
+		if steps, notices, err = s.steps(ctx, p, req.Keep); err != nil {
+			return r, notices, err
+		}
 		kept.Tree, r.Files = p.now.hash.String(), len(steps)
 	}
 	var talk *core.TalkChange
@@ -165,25 +166,37 @@ func (s *Service) write(ctx context.Context, at *place, p *plan, steps []checkpo
 	return nil
 }
 
-// steps are those of a plan without what the person keeps.
-func (s *Service) steps(p *plan, keep []string) (out []checkpoints.Step, notices []string) {
+// steps are those of a plan without what the person keeps, and without what that is in the way of.
+func (s *Service) steps(ctx context.Context, p *plan, keep []string) (out []checkpoints.Step, notices []string, err error) {
 	notices = []string{}
+	merges := map[string]string{}
+	var changes []checkpoints.Change
 	for i := range p.steps {
 		st := &p.steps[i]
-		step := checkpoints.Step{Path: st.Path, From: st.From, To: st.To}
 		if slices.Contains(keep, st.Path) {
 			text, ok := s.mergedText(p.ch.ID, st)
 			if !ok {
 				notices = append(notices, core.CleanTitle(st.Path)+" stays as it is.")
 				continue
 			}
-			to := *st.To
+			merges[st.Path] = text
+		}
+		changes = append(changes, st.Change)
+	}
+	changes, blocked, err := possible(ctx, p.now.WorkFolder, changes)
+	if err != nil {
+		return nil, notices, err
+	}
+	for _, c := range changes {
+		step := checkpoints.Step{Path: c.Path, From: c.From, To: c.To}
+		if text, ok := merges[c.Path]; ok {
+			to := *c.To
 			step.Data, to.Sum, to.Size = []byte(text), checkpoints.SumOf([]byte(text)), int64(len(text))
 			step.To = &to
 		}
 		out = append(out, step)
 	}
-	return out, notices
+	return out, append(notices, blockedNotices(slices.Concat(p.blocked, blocked))...), nil
 }
 
 // talkBack is the conversation as it stood before the run.
@@ -202,110 +215,4 @@ func (s *Service) talkBack(ctx context.Context, p *plan) (*core.TalkChange, erro
 		out.Next = core.SessionStart{Mode: core.SessionFork, SessionID: id, At: was.Start.At}
 	}
 	return out, nil
-}
-
-// Undo brings back what a going back replaced. What the person changed since stays.
-func (s *Service) Undo(ctx context.Context, id string) (out core.WentBack, err error) {
-	out.Notices = []string{}
-	kept, err := s.o.Rows.Checkpoint(ctx, id)
-	if errors.Is(err, core.ErrNotFound) || err == nil && kept.Rewind == nil {
-		return out, core.Fail(core.CodeNotFound, err, "What was there before is not kept any more.", "")
-	}
-	if err != nil {
-		return out, err
-	}
-	if kept.Rewind.State != core.RewindDone && kept.Rewind.State != core.RewindBroken {
-		return out, core.Fail(core.CodeConflict, core.ErrConflict, "This was undone already.", "")
-	}
-	release, err := s.queue.Quiet(ctx, kept.ChannelID, false)
-	if err != nil {
-		return out, err
-	}
-	defer release()
-	if err := s.latest(ctx, kept); err != nil {
-		return out, err
-	}
-	at, leave, err := s.enterFor(ctx, kept.ChannelID, kept.Tree != "", false)
-	if err != nil {
-		return out, err
-	}
-	defer leave()
-	p := &plan{view: core.RewindPreview{}}
-	if p.run, err = s.o.Runs.Run(ctx, kept.RunID); err != nil {
-		return out, err
-	}
-	if p.ch, err = s.o.Runs.Channel(ctx, kept.ChannelID); err != nil {
-		return out, err
-	}
-	if kept.Tree != "" {
-		if out.Notices, err = s.undoFiles(ctx, at, p, kept); err != nil {
-			return out, err
-		}
-	}
-	ctx = context.WithoutCancel(ctx)
-	r := *kept.Rewind
-	var talk *core.TalkChange
-	if r.What.Conversation() && r.State == core.RewindDone {
-		talk = &core.TalkChange{Demo: r.Demo, Session: r.WasSession, Next: r.WasNext, Context: r.WasContext}
-	}
-	r.State = core.RewindUndone
-	kept.Rewind = &r
-	out.Rewind = r
-	return out, s.tell(ctx, kept, talk, core.EventRewindUndone)
-}
-
-// latest refuses to undo what something has followed.
-func (s *Service) latest(ctx context.Context, kept core.Checkpoint) error {
-	runs, err := s.o.Runs.ListRuns(ctx, kept.ChannelID, mostRuns)
-	if err != nil {
-		return err
-	}
-	later := func(at time.Time) bool { return at.After(kept.At) }
-	if slices.ContainsFunc(runs, func(r core.Run) bool { return r.State != core.RunQueued && later(r.StartedAt) }) {
-		return core.Fail(core.CodeConflict, core.ErrConflict, "A prompt was sent since.",
-			"Go back to before that prompt first; then this can be undone.")
-	}
-	list, err := s.o.Rows.Checkpoints(ctx, kept.ChannelID)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(list, func(c core.Checkpoint) bool {
-		return c.Rewind != nil && c.ID != kept.ID && c.Rewind.State == core.RewindDone && later(c.At)
-	}) {
-		return core.Fail(core.CodeConflict, core.ErrConflict, "You went back once more since.", "Undo that first.")
-	}
-	return nil
-}
-
-func (s *Service) undoFiles(ctx context.Context, at *place, p *plan, kept core.Checkpoint) (notices []string, err error) {
-	notices = []string{}
-	then, _, err := s.tree(kept.ChannelID, kept.Tree)
-	if err != nil {
-		return notices, core.Fail(core.CodeConflict, err, "What was there before is damaged, so it cannot be brought back.", "")
-	}
-	var since map[string]bool
-	if c, err := s.o.Rows.Checkpoint(ctx, kept.ID+".after"); err == nil {
-		if p.target, _, err = s.tree(kept.ChannelID, c.Tree); err == nil {
-			since = map[string]bool{}
-		}
-	}
-	if p.now, err = s.take(ctx, at, p.ch, p.run, then); err != nil {
-		return notices, err
-	}
-	defer func() { err = errors.Join(err, p.now.Root.Close()) }()
-	if since != nil {
-		for _, c := range checkpoints.Changes(p.target, p.now.tree) {
-			since[c.Path] = true
-		}
-	}
-	p.target = then
-	var steps []checkpoints.Step
-	for _, c := range checkpoints.Changes(p.now.tree, then) {
-		if since[c.Path] {
-			notices = append(notices, core.CleanTitle(c.Path)+" was changed since and stays as it is.")
-			continue
-		}
-		steps = append(steps, checkpoints.Step{Path: c.Path, From: c.From, To: c.To})
-	}
-	return notices, s.write(context.WithoutCancel(ctx), at, p, steps, kept.ID+".undone")
 }

@@ -104,33 +104,59 @@ func (s *Service) sweep(ctx context.Context, p *place, c core.Checkpoint) error 
 	return errors.Join(checkpoints.Sweep(ctx, f, paths), f.Root.Close())
 }
 
-// tidy forgets a channel's old checkpoints, then those over its size, the oldest first.
+// tidy forgets a channel's old checkpoints, then those over its size, the oldest first. Who waits
+// for the channel's turn meanwhile has it soon.
 func (s *Service) tidy(ctx context.Context, ch core.ChannelID) error {
 	p, leave, err := s.enter(ctx, ch)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	list, err := s.o.Rows.Checkpoints(ctx, ch)
-	if err != nil || len(list) == 0 {
-		return err
+	defer func() {
+		if leave != nil {
+			leave()
+		}
+	}()
+	// The turn goes to who has waited longest, and comes back after them.
+	pause := func() (live []checkpoints.Hash, err error) {
+		takes := s.takes(p)
+		leave()
+		if _, leave, err = s.enter(ctx, ch); err != nil || s.takes(p) == takes {
+			return nil, err
+		}
+		list, err := s.o.Rows.Checkpoints(ctx, ch)
+		return s.live(p, list), err
 	}
 	old := s.o.Now().Add(-s.o.Keep)
-	n := 0
-	for n < len(list) && list[n].At.Before(old) {
-		n++
-	}
-	for {
+	for part := 0; ; part = 8 {
+		list, err := s.o.Rows.Checkpoints(ctx, ch)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		n := 0
+		if part > 0 {
+			if len(list) <= 2 {
+				return nil
+			}
+			n = max(len(list)/part, 1)
+		}
+		for n < len(list) && list[n].At.Before(old) {
+			n++
+		}
 		if err := s.drop(ctx, list[:n]); err != nil {
 			return err
 		}
-		list = list[n:]
-		left, err := s.store(ch).Collect(ctx, s.live(p, list), s.o.Now())
-		if err != nil || left <= s.o.Bytes || len(list) <= 2 {
+		left, err := s.store(ch).Collect(ctx, s.live(p, list[n:]), s.o.Now(), pause)
+		if err != nil || left <= s.o.Bytes {
 			return err
 		}
-		n = max(len(list)/8, 1)
 	}
+}
+
+// takes is how many trees were taken of a place.
+func (s *Service) takes(p *place) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.took
 }
 
 func (s *Service) drop(ctx context.Context, list []core.Checkpoint) error {

@@ -87,6 +87,7 @@ type place struct {
 	hash checkpoints.Hash
 	tree *checkpoints.Tree // with hash; nil is not known
 	used time.Time
+	took int // trees that were taken
 
 	// late is how many checkpoints took too long, and are not over yet. why and since are of a
 	// folder of which there can be none; told is what was said of that.
@@ -162,6 +163,7 @@ func (s *Service) keepTree(p *place, t *checkpoints.Tree, h checkpoints.Hash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.tree, p.hash, p.used = t, h, s.o.Now()
+	p.took++
 	var oldest *place
 	n := 0
 	for _, o := range s.places {

@@ -15,9 +15,10 @@ import (
 
 // Bounds of one list.
 const (
-	maxFiles = 200 // that are read
-	maxDepth = 3   // of folders of commands
-	maxHead  = 16 << 10
+	maxFiles   = 200 // that are read
+	maxFolders = 100 // of commands, in those of one source
+	maxDepth   = 3   // of folders of commands
+	maxHead    = 16 << 10
 )
 
 // Files reads files by a container's paths.
@@ -52,11 +53,12 @@ var folders = []struct {
 // search is the making of one list.
 type search struct {
 	Service
-	ctx  context.Context
-	ch   core.ChannelID
-	out  []core.SlashCommand
-	read int
-	left []string
+	ctx     context.Context
+	ch      core.ChannelID
+	out     []core.SlashCommand
+	read    int
+	folders int // in those of one source
+	left    []string
 }
 
 // Commands lists what a prompt of the channel can begin with. A folder that cannot be read is
@@ -71,7 +73,11 @@ func (s Service) Commands(ctx context.Context, ch core.ChannelID) (core.SlashCom
 	}
 	f := &search{Service: s, ctx: ctx, ch: ch}
 	for _, at := range folders {
+		f.folders = 0
 		f.commands(at.source, at.dir+"/commands", "", 0)
+		if f.folders > maxFolders {
+			f.left = append(f.left, fmt.Sprintf("%s/commands has more than %d folders; the rest is not listed.", at.dir, maxFolders))
+		}
 		f.skills(at.source, at.dir+"/skills")
 	}
 	if ctx.Err() != nil {
@@ -133,7 +139,9 @@ func (f *search) commands(source core.CommandSource, dir, prefix string, depth i
 		case markdown && (file.Kind == core.FileOrdinary || file.Kind == core.FileLink):
 			f.take(source, prefix+stem, at)
 		case file.Kind == core.FileFolder && depth < maxDepth && core.IsCommandName(file.Name):
-			f.commands(source, at, prefix+file.Name+":", depth+1)
+			if f.folders++; f.folders <= maxFolders {
+				f.commands(source, at, prefix+file.Name+":", depth+1)
+			}
 		}
 	}
 }
@@ -150,10 +158,13 @@ func (f *search) skills(source core.CommandSource, dir string) {
 // take adds the command of one file, unless the file is none, or hides itself. Of two of one
 // name the first counts.
 func (f *search) take(source core.CommandSource, name, at string) {
-	if !core.IsCommandName(name) || slices.ContainsFunc(f.out, func(c core.SlashCommand) bool { return c.Name == name }) {
+	if f.read > maxFiles || f.ctx.Err() != nil || !core.IsCommandName(name) {
 		return
 	}
-	if f.read++; f.read > maxFiles || f.ctx.Err() != nil {
+	if slices.ContainsFunc(f.out, func(c core.SlashCommand) bool { return c.Name == name }) {
+		return
+	}
+	if f.read++; f.read > maxFiles {
 		return
 	}
 	got, err := f.files.Read(f.ctx, f.ch, at, maxHead)

@@ -19,6 +19,8 @@ type box struct {
 	broken string
 	own    []string
 	reads  int
+	lists  int
+	stop   func() // is called with the first folder
 }
 
 func (b *box) Channel(_ context.Context, id core.ChannelID) (core.Channel, error) {
@@ -29,6 +31,10 @@ func (b *box) Channel(_ context.Context, id core.ChannelID) (core.Channel, error
 }
 
 func (b *box) List(_ context.Context, _ core.ChannelID, dir string) (out core.FileListing, err error) {
+	b.lists++
+	if b.stop != nil {
+		b.stop()
+	}
 	if dir == b.broken {
 		return out, core.Fail(core.CodeDir, nil, "You may not do this with it.", "")
 	}
@@ -125,6 +131,26 @@ func TestCommandsAreBounded(t *testing.T) {
 	got, _ = b.said(t)
 	if len(got) != len(shipped)+1 || strings.ContainsAny(got[len(got)-1], "\u202e\x1b") || utf8.RuneCountInString(got[len(got)-1]) > maxDescription+40 {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestFoldersAreBounded: a project may have any number of folders, each of which takes a while to
+// be listed. It does not keep the person's own commands from being listed.
+func TestFoldersAreBounded(t *testing.T) {
+	b := &box{files: map[string]string{".claude/commands/z.md": "z", ".claude/skills/notes/SKILL.md": "n", sandbox.ClaudeDir + "/commands/mine/a.md": "a"}}
+	for i := range 30 {
+		for k := range 30 {
+			b.files[fmt.Sprintf(".claude/commands/a%d/b%d/README.txt", i, k)] = "no command"
+		}
+	}
+	got, left := b.said(t)
+	if b.lists > maxFolders+5 || len(got) != len(shipped)+3 || !strings.Contains(left, ".claude/commands has more than 100 folders") {
+		t.Errorf("%d folders, %d commands, %q", b.lists, len(got), left)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	b.lists, b.stop = 0, cancel
+	if _, err := Of(b, b).Commands(ctx, "c"); !errors.Is(err, context.Canceled) || b.lists != 1 {
+		t.Errorf("%d folders, %v", b.lists, err)
 	}
 }
 

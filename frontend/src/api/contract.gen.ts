@@ -1336,7 +1336,7 @@ export type RewindPreview = {
   files: BackFile[] | null; // by path
   total: number; // of files, also of those that are too many to be listed
   no_files: string; // why files cannot go back
-  left: string[] | null; // what is not kept, in sentences
+  left: string[] | null; // what is not kept, and what cannot come back, in sentences
   head?: string; // the commit that stays checked out
   live?: RunID; // the run under way, which has to be stopped first
   kept_for: number; // days
