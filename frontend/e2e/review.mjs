@@ -286,8 +286,7 @@ test("review: what is selected or commented stays made; columns and the chosen h
   equal(await scroller.getByRole("button", { name: "Remove the comment on line 1" }).count(), 1, "the comment");
   // Those above the last hunk grow once they are near.
   await list(page).focus();
-  await page.keyboard.press("p");
-  await page.keyboard.press("p");
+  await page.keyboard.press("p"); // into the file before
   await becomes(() => section(page), "part 59");
   await panel(page).getByText(/^line 1 .* in 50$/).waitFor();
   await becomes(inSight, true, "the chosen hunk is in sight");
