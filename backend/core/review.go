@@ -86,7 +86,7 @@ type RunChanges struct {
 type RunChange struct {
 	Path           string
 	Kind           string // as ReviewFile's
-	Added, Removed int    // -1: it is no text
+	Added, Removed int    // -1: they are not counted, as of what is no text
 	Edited         bool   // it was changed after the run
 	Before, After  []string
 }
