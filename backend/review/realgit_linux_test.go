@@ -3,10 +3,12 @@ package review
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -408,6 +410,50 @@ func TestConflictOfARebase(t *testing.T) {
 	r.ok(r.s.Proceed(t.Context(), "c", false))
 	if st := r.status(); st.State != core.ReviewNothing || st.Branch != "side" || r.git("show", "HEAD:a.txt") != "both" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestLongGuardedFile: a file of git's own with more lines than are shown is listed as one, hides
+// nothing else, and is accepted by its mark.
+func TestLongGuardedFile(t *testing.T) {
+	r := newRepo(t)
+	r.status()
+	r.write(".git/info/attributes", strings.Repeat("\n", maxLines+1))
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\n")
+	r.write("a.txt", "changed\n")
+	r.runs()
+	for _, st := range []core.ReviewStatus{r.status(), r.runStatus()} {
+		i := slices.IndexFunc(st.Files, func(f core.ReviewFile) bool { return f.Path == ".git/attributes" })
+		if i < 0 || len(st.Files) != i+2 {
+			t.Fatalf("%+v", st.Files)
+		}
+		if f := st.Files[i]; f.Added != -1 || f.Removed != -1 || f.Unstaged != 1 || f.Kind != "A" || f.Alarm == nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	d := r.file(".git/attributes")
+	if d.Whole != core.WholeLarge || len(d.Hunks) != 0 || d.Mark == "" || d.Bytes != maxLines+1 {
+		t.Errorf("%+v", d)
+	}
+	r.refused(r.s.Stage(t.Context(), "c", d.Path, nil, "another"), core.CodeConflict, "changed since")
+	r.ok(r.s.Stage(t.Context(), "c", d.Path, nil, d.Mark))
+	if got := paths(r.status()); len(got) != 2 || strings.Contains(strings.Join(got, " "), "attributes") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestManyGuardedFiles: as much of git's own files as the script prints is kept, whatever is in it.
+func TestManyGuardedFiles(t *testing.T) {
+	r := newRepo(t)
+	for i := range 64 {
+		r.write(fmt.Sprintf(".git/hooks/h%d", i), strings.Repeat("<", 16<<10))
+	}
+	for _, name := range []string{"info/attributes", "config.worktree"} {
+		r.write(".git/"+name, strings.Repeat("#<\n", 22<<10))
+	}
+	r.status()
+	if st := r.status(); len(st.Files) != 0 {
+		t.Errorf("%+v", st.Files)
 	}
 }
 
