@@ -145,6 +145,8 @@ type ReviewHunk struct {
 // ReviewUndo names a change that was taken out and can be put back.
 type ReviewUndo struct {
 	ID string `json:"id"`
+	// Doubt says why nobody knows whether it was taken out. It can be put back if it was.
+	Doubt *Failure `json:"doubt,omitempty"`
 }
 
 // ReviewCommit is a commit that was made.

@@ -234,6 +234,100 @@ func TestWhatChangedMeanwhileIsRefused(t *testing.T) {
 	r.ok(r.s.Unstage(t.Context(), "c", "a.txt", nil))
 }
 
+// lossy is git of which no act's end is heard.
+type lossy struct {
+	repo
+	did bool // the act was done
+	err error
+}
+
+func (l lossy) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
+	if !p.Once {
+		return l.repo.Exec(ctx, ch, p)
+	}
+	if l.did {
+		if out, err := l.repo.Exec(ctx, ch, p); err != nil || out.Code != 0 {
+			return out, errors.Join(err, errors.New(out.Stderr))
+		}
+	}
+	return Output{}, l.err
+}
+
+func (r repo) kept() []string {
+	r.Helper()
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(r.dir), "kept", "c", "review", "rejected", "*"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all
+}
+
+// TestAnActWithoutAnEnd: what Reject may have taken out is kept and can be put back, whatever cut
+// it off. It is forgotten where git surely took nothing out.
+func TestAnActWithoutAnEnd(t *testing.T) {
+	r := newRepo(t)
+	was := r.read("a.txt")
+	now := strings.Replace(was, "first", "FIRST", 1)
+	r.write("a.txt", now)
+	seen := r.file("a.txt").Hunks[0].ID
+	for _, cut := range []error{core.ErrLinkDown, context.Canceled, context.DeadlineExceeded} {
+		r.s.o.Git = lossy{r, true, cut}
+		undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen})
+		if err != nil || undo.ID == "" || undo.Doubt == nil || !strings.Contains(undo.Doubt.Cause, "does not know") || !strings.Contains(undo.Doubt.Remedy, "Undo") {
+			t.Fatalf("%v: %+v, %v", cut, undo, err)
+		}
+		if r.read("a.txt") != was || len(r.kept()) != 1 {
+			t.Errorf("%v: %q kept", cut, r.kept())
+		}
+		f := core.AsFailure(r.s.Undo(t.Context(), "c", undo.ID)) // its end is not heard, either
+		if !strings.Contains(f.Cause, "does not know") || r.read("a.txt") != now {
+			t.Errorf("%v: %+v", cut, f)
+		}
+		r.s.o.Git = r
+		r.refused(r.s.Undo(t.Context(), "c", undo.ID), core.CodeConflict, "is kept")
+		r.ok(os.Remove(r.kept()[0]))
+	}
+	r.s.o.Git = lossy{r, false, core.ErrLinkDown} // it took nothing out, which nobody knows
+	undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen})
+	if err != nil || undo.Doubt == nil || r.read("a.txt") != now {
+		t.Errorf("%+v, %v", undo, err)
+	}
+	r.ok(os.Remove(r.kept()[0]))
+	r.s.o.Git = lossy{r, false, unbegun{core.ErrNotRunning}}
+	if undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen}); !errors.Is(err, core.ErrNotRunning) || undo.ID != "" || len(r.kept()) != 0 {
+		t.Errorf("%+v, %v, %q kept", undo, err, r.kept())
+	}
+	r.s.o.Git = answers{r, Output{Code: 1, Stderr: "error: patch failed: a.txt:1\nerror: a.txt: patch does not apply\n"}}
+	r.refused(errOf(r.s.Reject(t.Context(), "c", "a.txt", []string{seen})), core.CodeConflict, "changed since")
+	if len(r.kept()) != 0 {
+		t.Errorf("git refused, and %q is kept", r.kept())
+	}
+	r.s.o.Git = answers{r, Output{Code: 1, Stderr: "error: unable to write file 'a.txt' mode 100644: No space left on device\n"}}
+	if undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen}); err != nil || undo.Doubt == nil || len(r.kept()) != 1 {
+		t.Errorf("broken off in the middle: %+v, %v, %q kept", undo, err, r.kept())
+	}
+	r.s.o.Git = r
+	r.ok(r.s.Stage(t.Context(), "c", "a.txt", []string{seen}, ""))
+	r.s.o.Git = lossy{r, true, core.ErrLinkDown}
+	r.refused(errOf(r.s.Commit(t.Context(), "c", "one")), core.CodeInterrupted, "does not know")
+	if got := r.git("log", "-1", "--format=%s"); got != "one" {
+		t.Errorf("committed %q", got)
+	}
+}
+
+// answers is git that answers every act the same.
+type answers struct {
+	repo
+	out Output
+}
+
+func (a answers) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
+	if p.Once {
+		return a.out, nil
+	}
+	return a.repo.Exec(ctx, ch, p)
+}
+
 // TestFilesOfEveryKind: without lines, binary, removed, with another mode, a link, a name like an option.
 func TestFilesOfEveryKind(t *testing.T) {
 	r := newRepo(t)

@@ -19,6 +19,12 @@ async function open(page, mock, changes = someChanges()) {
   await panel(page).waitFor();
 }
 
+/** Waits for a file's changes. */
+async function shows(page, name) {
+  await panel(page).getByRole("heading", { name }).waitFor();
+  await panel(page).locator(".review-hunk").first().waitFor();
+}
+
 test("review: hunks are accepted, rejected, put back and committed by the keyboard", { size: [1600, 950] }, async (page, mock) => {
   await open(page, mock);
   await until("the list has the keyboard by itself", () => page.evaluate(() => document.activeElement?.matches(".review-list")));
@@ -71,6 +77,20 @@ test("review: what reaches further is accepted only once it was opened", { size:
   await list(page).getByText("config", { exact: true }).click();
   await panel(page).getByRole("button", { name: /^I have seen it/ }).click();
   await list(page).getByText("config", { exact: true }).waitFor({ state: "detached" });
+});
+
+test("review: a rejection of which nobody knows whether it was done can be put back", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  mock.reviews.doubt = fail("interrupted", "Git was broken off, or its container went away, so Loop does not know whether it did this.", "Look at the file: if the change is gone, Undo puts it back.").failure;
+  await list(page).getByText("bucket.go").click();
+  await shows(page, "bucket.go");
+  await list(page).focus();
+  await page.keyboard.press("x");
+  await page.getByText("so Loop does not know").waitFor();
+  await page.getByText("if the change is gone").waitFor();
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Put back.").waitFor();
+  equal(said(mock).at(-1), "undo  u1");
 });
 
 test("review: comments gather and go as one prompt with their places", { size: [1600, 950] }, async (page, mock) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
-import { acceptedOf, acceptedWords, bulk, commentsIn, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, rowsOf, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
+import { acceptedOf, acceptedWords, afterUndo, bulk, commentsIn, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, rowsOf, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
 
 const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
 const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
@@ -40,6 +40,10 @@ describe("the list of files", () => {
   it("is accepted without those that reach further, until they were opened", () => {
     expect(bulk(files, new Set()).map((f) => f.path)).toEqual(["a.go"]);
     expect(bulk(files, new Set([".github/workflows/ci.yml"]))).toHaveLength(2);
+  });
+  it("has rejections put back one after the other", () => {
+    expect(afterUndo(["1", "2"], "2", true)).toEqual(["1"]);
+    expect(afterUndo(["1", "2"], "2", false)).toEqual(["2", "1"]);
   });
   it("splits paths", () => {
     expect(nameOf("a/b/c.go")).toEqual({ name: "c.go", dir: "a/b" });

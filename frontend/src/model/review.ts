@@ -87,6 +87,12 @@ export function bulk(files: readonly ReviewFile[], opened: ReadonlySet<string>):
   return files.filter((f) => f.unstaged > 0 && (!f.alarm || opened.has(f.path)));
 }
 
+/** Rejections that can still be put back, the next one last. One that could not be put back lets the others go first. */
+export function afterUndo(rejected: readonly string[], id: string, done: boolean): string[] {
+  const others = rejected.filter((r) => r !== id);
+  return done ? others : [id, ...others];
+}
+
 /** The last part of a path, and the folder before it. */
 export function nameOf(path: string): { name: string; dir: string } {
   const whole = path.endsWith("/") ? path.slice(0, -1) : path;
