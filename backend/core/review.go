@@ -86,7 +86,7 @@ type RunChanges struct {
 type RunChange struct {
 	Path           string
 	Kind           string // as ReviewFile's
-	Added, Removed int    // -1: it is no text
+	Added, Removed int    // -1: they are not counted, as of what is no text
 	Edited         bool   // it was changed after the run
 	Before, After  []string
 }
@@ -145,6 +145,8 @@ type ReviewHunk struct {
 // ReviewUndo names a change that was taken out and can be put back.
 type ReviewUndo struct {
 	ID string `json:"id"`
+	// Doubt says why nobody knows whether it was taken out. It can be put back if it was.
+	Doubt *Failure `json:"doubt,omitempty"`
 }
 
 // ReviewCommit is a commit that was made.

@@ -68,17 +68,41 @@ type kept struct {
 
 var errOver = errors.New("Loop is ending")
 
-// Exec implements Git. A container that went away meanwhile is replaced once.
+// unbegun is an error from before the program did anything.
+type unbegun struct{ error }
+
+func (u unbegun) Unwrap() error { return u.error }
+
+func notBegun(err error) bool {
+	_, ok := errors.AsType[unbegun](err)
+	return ok
+}
+
+// noting is a link that notes whether a program may have begun.
+type noting struct {
+	core.Link
+	begun bool
+}
+
+func (n *noting) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+	info, err := n.Link.Spawn(ctx, req)
+	_, refused := errors.AsType[*core.Failure](err)
+	n.begun = !refused && !errors.Is(err, core.ErrNotRunning) && !errors.Is(err, core.ErrNotFound)
+	return info, err
+}
+
+// Exec implements Git. A container that went away meanwhile is replaced once, unless an act may
+// have begun in it.
 func (c *Containers) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
 	for again := true; ; again = false {
 		k, fresh, err := c.take(ctx, ch)
 		if err != nil {
-			return Output{}, err
+			return Output{}, unbegun{err}
 		}
 		out, err := c.spawn(ctx, ch, k.place, p)
 		c.putBack(ch.ID, k, err)
 		gone := errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) || errors.Is(err, core.ErrNotFound)
-		if !gone || fresh || !again || ctx.Err() != nil {
+		if !gone || fresh || !again || ctx.Err() != nil || p.Once && !notBegun(err) {
 			return out, err
 		}
 	}
@@ -171,10 +195,19 @@ func (c *Containers) spawn(ctx context.Context, ch core.Channel, l place, p Prog
 	}
 	if c.Policies != nil {
 		if req.Policy, err = c.Policies.Policy(policy.NameSystem, ch, l.Spec, req.ID); err != nil {
-			return out, err
+			return out, unbegun{err}
 		}
 	}
-	return provision.OutputOf(ctx, l.Link, req, maxOutput)
+	if p.Once { // of a link that was down already it is certain that nothing began
+		if _, err := l.Link.Ping(ctx); err != nil {
+			return out, unbegun{fmt.Errorf("reach the container: %w", err)}
+		}
+	}
+	link := &noting{Link: l.Link}
+	if out, err = provision.OutputOf(ctx, link, req, maxOutput); err != nil && !link.begun {
+		err = unbegun{err}
+	}
+	return out, err
 }
 
 // Run gives containers back that nobody has used for a while, and all of them when ctx ends.

@@ -18,7 +18,16 @@ import (
 type guest struct {
 	core.Link
 	spawned []core.SpawnRequest
-	down    bool
+	down    bool  // since before it is asked
+	refuses error // of Spawn
+	lost    bool  // it goes away once a program has begun
+}
+
+func (g *guest) Ping(context.Context) (time.Duration, error) {
+	if g.down {
+		return 0, core.ErrLinkDown
+	}
+	return 0, nil
 }
 
 func (g *guest) Spawn(_ context.Context, r core.SpawnRequest) (core.SpawnInfo, error) {
@@ -26,10 +35,13 @@ func (g *guest) Spawn(_ context.Context, r core.SpawnRequest) (core.SpawnInfo, e
 		return core.SpawnInfo{}, core.ErrLinkDown
 	}
 	g.spawned = append(g.spawned, r)
-	return core.SpawnInfo{}, nil
+	return core.SpawnInfo{}, g.refuses
 }
 
 func (g *guest) ReadHeld(_ context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
+	if g.lost {
+		return nil, core.ErrLinkDown
+	}
 	return io.NopCloser(strings.NewReader(stream)), nil
 }
 func (g *guest) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) {
@@ -103,4 +115,42 @@ func TestAContainerIsHeldForAWhile(t *testing.T) {
 			t.Error("a container was made after the end")
 		}
 	})
+}
+
+// TestAnActIsBegunOnce: a container that goes away is replaced for what only reads, and for an act
+// that surely did not begin. An act that may have begun is not repeated.
+func TestAnActIsBegunOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks func(*guest)
+		once   bool
+		again  bool // in another container
+	}{
+		"a read that is lost":        {func(g *guest) { g.lost = true }, false, true},
+		"an act that is lost":        {func(g *guest) { g.lost = true }, true, false},
+		"an act without an answer":   {func(g *guest) { g.refuses = core.ErrLinkDown }, true, false},
+		"an act that is cut off":     {func(g *guest) { g.refuses = context.DeadlineExceeded }, true, false},
+		"an act in one that is gone": {func(g *guest) { g.down = true }, true, true},
+		"an act that is refused":     {func(g *guest) { g.refuses = core.ErrNotRunning }, true, true},
+	} {
+		var made []*guest
+		k := &Containers{Log: slog.New(slog.DiscardHandler)}
+		k.make = func(context.Context, core.Channel) (place, error) {
+			g := &guest{}
+			made = append(made, g)
+			return place{&provision.Lease{Link: g}, func(context.Context) error { return nil }}, nil
+		}
+		if _, err := k.Exec(t.Context(), core.Channel{ID: "c"}, Program{}); err != nil {
+			t.Fatal(err)
+		}
+		c.breaks(made[0])
+		_, err := k.Exec(t.Context(), core.Channel{ID: "c"}, Program{Once: c.once})
+		if (err == nil) != c.again || len(made) == 2 != c.again || err != nil && notBegun(err) {
+			t.Errorf("%s: %v in %d containers", name, err, len(made))
+		}
+	}
+	// Without any container nothing began.
+	k := &Containers{make: func(context.Context, core.Channel) (place, error) { return place{}, core.ErrNotFound }}
+	if _, err := k.Exec(t.Context(), core.Channel{ID: "c"}, Program{Once: true}); !notBegun(err) {
+		t.Errorf("no container: %v", err)
+	}
 }

@@ -38,13 +38,15 @@ type Program struct {
 	Script string
 	Args   []string
 	Stdin  []byte
+	Once   bool // it changes something, so it is never begun twice
 }
 
 // Output is what a program left: the first maxOutput bytes of each stream.
 type Output = provision.Output
 
 // Git runs programs as the agent where it sees the channel's folder, in that folder. An error
-// says that it could not be run or was broken off; a program that fails is an Output.
+// says that it could not be run or was broken off; a program that fails is an Output. What surely was
+// not begun is an unbegun error.
 type Git interface {
 	Exec(ctx context.Context, ch core.Channel, p Program) (Output, error)
 }
@@ -72,6 +74,9 @@ const (
 	codeUnmerged  = 212
 	codeAtNothing = 213
 )
+
+// readOnly is the system's word for a folder that can only be read.
+const readOnly = "Read-only file system"
 
 // section is a part of a script's output.
 type section struct {
@@ -111,6 +116,9 @@ func (s *Service) run(ctx context.Context, ch core.Channel, limit time.Duration,
 	defer cancel()
 	p.Script = prelude + p.Script
 	out, err = s.o.Git.Exec(ctx, ch, p)
+	if err != nil && p.Once && !notBegun(err) {
+		return nil, out, unsure(err, limit)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, out, core.Fail(core.CodeTimeout, err, fmt.Sprintf("Git did not end within %s.", limit),
 			"Look in a terminal what “git status” is waiting for.")
@@ -123,6 +131,15 @@ func (s *Service) run(ctx context.Context, ch core.Channel, limit time.Duration,
 	}
 	list, err = sections(out.Stdout)
 	return list, out, err
+}
+
+// unsure is the failure of an act that was begun and of whose end nothing is known.
+func unsure(err error, limit time.Duration) *core.Failure {
+	code, how := core.CodeInterrupted, "Git was broken off, or its container went away"
+	if errors.Is(err, context.DeadlineExceeded) {
+		code, how = core.CodeTimeout, fmt.Sprintf("Git did not end within %s", limit)
+	}
+	return core.Fail(code, err, how+", so Loop does not know whether it did this.", "Read the changes again: they say whether it is done.")
 }
 
 // failed is what git could not do, where its code has no sentence of its own.
@@ -164,7 +181,7 @@ func failed(ch core.Channel, out Output, cause string) error {
 	case strings.Contains(out.Stderr, "tell me who you are"), strings.Contains(out.Stderr, "empty ident"):
 		return core.Fail(core.CodeConfig, detail, "Git does not know who you are.",
 			"Set user.name and user.email in ~/.gitconfig on this computer, and build the agent image again.")
-	case strings.Contains(out.Stderr, "Read-only file system"):
+	case strings.Contains(out.Stderr, readOnly):
 		return core.Fail(core.CodeMount, detail, "The container sees the project only to read.",
 			"Set workspace_access to “rw”, or use a terminal of your own.")
 	case strings.Contains(out.Stderr, ".lock': File exists"):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -60,11 +61,15 @@ func (s *Service) withGuarded(id core.ChannelID, list []section, st *core.Review
 		if was[name] == now[name] {
 			continue
 		}
+		f := core.ReviewFile{Path: name, Kind: kindOf(was, now, name), Unstaged: 1, Alarm: core.AlarmOf(name)}
 		p, err := parsePatch(guardedPatch(name, was[name], now[name]), name)
-		if err != nil {
-			return err
+		if err != nil { // it is listed all the same: the one who wrote it may want it to hide the others
+			s.o.Log.Debug("read the difference of a file of git's own", "channel", id, "file", name, "error", err)
+			f.Added, f.Removed = -1, -1
+			st.Files = append(st.Files, f)
+			continue
 		}
-		f := core.ReviewFile{Path: name, Kind: kindOf(was, now, name), Unstaged: max(1, len(p.hunks)), Alarm: core.AlarmOf(name)}
+		f.Unstaged = max(1, len(p.hunks))
 		for _, h := range p.hunks {
 			for line := range strings.Lines(h.body) {
 				f.Added += strings.Count(line[:1], "+")
@@ -123,8 +128,12 @@ func (s *Service) guardedDiff(ctx context.Context, ch core.Channel, path string)
 	d = core.ReviewDiff{Path: path, Hunks: []core.ReviewHunk{}, Mark: markOf(now[path])}
 	d.Bytes, d.Before = int64(len(now[path])), int64(len(was[path]))
 	p, err := parsePatch(guardedPatch(path, was[path], now[path]), path)
-	if err != nil {
-		return d, err
+	switch {
+	case errors.Is(err, errLarge):
+		d.Whole = core.WholeLarge
+		return d, nil
+	case err != nil:
+		return d, core.Fail(core.CodeConflict, err, "The difference of this file cannot be read.", "Look at the file in a terminal.")
 	}
 	for _, h := range p.hunks {
 		d.Hunks = append(d.Hunks, shown(h, false))

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	maxGuarded  = 4 << 20
-	maxRejected = 200 // patches of one channel
+	maxGuarded  = 8 << 20 // JSON makes six bytes of some; the script prints 1.2 MB at most
+	maxRejected = 200     // patches of one channel
 	keepTime    = 30 * 24 * time.Hour
 )
 

@@ -3,10 +3,12 @@ package review
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +234,100 @@ func TestWhatChangedMeanwhileIsRefused(t *testing.T) {
 	r.ok(r.s.Unstage(t.Context(), "c", "a.txt", nil))
 }
 
+// lossy is git of which no act's end is heard.
+type lossy struct {
+	repo
+	did bool // the act was done
+	err error
+}
+
+func (l lossy) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
+	if !p.Once {
+		return l.repo.Exec(ctx, ch, p)
+	}
+	if l.did {
+		if out, err := l.repo.Exec(ctx, ch, p); err != nil || out.Code != 0 {
+			return out, errors.Join(err, errors.New(out.Stderr))
+		}
+	}
+	return Output{}, l.err
+}
+
+func (r repo) kept() []string {
+	r.Helper()
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(r.dir), "kept", "c", "review", "rejected", "*"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all
+}
+
+// TestAnActWithoutAnEnd: what Reject may have taken out is kept and can be put back, whatever cut
+// it off. It is forgotten where git surely took nothing out.
+func TestAnActWithoutAnEnd(t *testing.T) {
+	r := newRepo(t)
+	was := r.read("a.txt")
+	now := strings.Replace(was, "first", "FIRST", 1)
+	r.write("a.txt", now)
+	seen := r.file("a.txt").Hunks[0].ID
+	for _, cut := range []error{core.ErrLinkDown, context.Canceled, context.DeadlineExceeded} {
+		r.s.o.Git = lossy{r, true, cut}
+		undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen})
+		if err != nil || undo.ID == "" || undo.Doubt == nil || !strings.Contains(undo.Doubt.Cause, "does not know") || !strings.Contains(undo.Doubt.Remedy, "Undo") {
+			t.Fatalf("%v: %+v, %v", cut, undo, err)
+		}
+		if r.read("a.txt") != was || len(r.kept()) != 1 {
+			t.Errorf("%v: %q kept", cut, r.kept())
+		}
+		f := core.AsFailure(r.s.Undo(t.Context(), "c", undo.ID)) // its end is not heard, either
+		if !strings.Contains(f.Cause, "does not know") || r.read("a.txt") != now {
+			t.Errorf("%v: %+v", cut, f)
+		}
+		r.s.o.Git = r
+		r.refused(r.s.Undo(t.Context(), "c", undo.ID), core.CodeConflict, "is kept")
+		r.ok(os.Remove(r.kept()[0]))
+	}
+	r.s.o.Git = lossy{r, false, core.ErrLinkDown} // it took nothing out, which nobody knows
+	undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen})
+	if err != nil || undo.Doubt == nil || r.read("a.txt") != now {
+		t.Errorf("%+v, %v", undo, err)
+	}
+	r.ok(os.Remove(r.kept()[0]))
+	r.s.o.Git = lossy{r, false, unbegun{core.ErrNotRunning}}
+	if undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen}); !errors.Is(err, core.ErrNotRunning) || undo.ID != "" || len(r.kept()) != 0 {
+		t.Errorf("%+v, %v, %q kept", undo, err, r.kept())
+	}
+	r.s.o.Git = answers{r, Output{Code: 1, Stderr: "error: patch failed: a.txt:1\nerror: a.txt: patch does not apply\n"}}
+	r.refused(errOf(r.s.Reject(t.Context(), "c", "a.txt", []string{seen})), core.CodeConflict, "changed since")
+	if len(r.kept()) != 0 {
+		t.Errorf("git refused, and %q is kept", r.kept())
+	}
+	r.s.o.Git = answers{r, Output{Code: 1, Stderr: "error: unable to write file 'a.txt' mode 100644: No space left on device\n"}}
+	if undo, err := r.s.Reject(t.Context(), "c", "a.txt", []string{seen}); err != nil || undo.Doubt == nil || len(r.kept()) != 1 {
+		t.Errorf("broken off in the middle: %+v, %v, %q kept", undo, err, r.kept())
+	}
+	r.s.o.Git = r
+	r.ok(r.s.Stage(t.Context(), "c", "a.txt", []string{seen}, ""))
+	r.s.o.Git = lossy{r, true, core.ErrLinkDown}
+	r.refused(errOf(r.s.Commit(t.Context(), "c", "one")), core.CodeInterrupted, "does not know")
+	if got := r.git("log", "-1", "--format=%s"); got != "one" {
+		t.Errorf("committed %q", got)
+	}
+}
+
+// answers is git that answers every act the same.
+type answers struct {
+	repo
+	out Output
+}
+
+func (a answers) Exec(ctx context.Context, ch core.Channel, p Program) (Output, error) {
+	if p.Once {
+		return a.out, nil
+	}
+	return a.repo.Exec(ctx, ch, p)
+}
+
 // TestFilesOfEveryKind: without lines, binary, removed, with another mode, a link, a name like an option.
 func TestFilesOfEveryKind(t *testing.T) {
 	r := newRepo(t)
@@ -408,6 +504,50 @@ func TestConflictOfARebase(t *testing.T) {
 	r.ok(r.s.Proceed(t.Context(), "c", false))
 	if st := r.status(); st.State != core.ReviewNothing || st.Branch != "side" || r.git("show", "HEAD:a.txt") != "both" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestLongGuardedFile: a file of git's own with more lines than are shown is listed as one, hides
+// nothing else, and is accepted by its mark.
+func TestLongGuardedFile(t *testing.T) {
+	r := newRepo(t)
+	r.status()
+	r.write(".git/info/attributes", strings.Repeat("\n", maxLines+1))
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\n")
+	r.write("a.txt", "changed\n")
+	r.runs()
+	for _, st := range []core.ReviewStatus{r.status(), r.runStatus()} {
+		i := slices.IndexFunc(st.Files, func(f core.ReviewFile) bool { return f.Path == ".git/attributes" })
+		if i < 0 || len(st.Files) != i+2 {
+			t.Fatalf("%+v", st.Files)
+		}
+		if f := st.Files[i]; f.Added != -1 || f.Removed != -1 || f.Unstaged != 1 || f.Kind != "A" || f.Alarm == nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	d := r.file(".git/attributes")
+	if d.Whole != core.WholeLarge || len(d.Hunks) != 0 || d.Mark == "" || d.Bytes != maxLines+1 {
+		t.Errorf("%+v", d)
+	}
+	r.refused(r.s.Stage(t.Context(), "c", d.Path, nil, "another"), core.CodeConflict, "changed since")
+	r.ok(r.s.Stage(t.Context(), "c", d.Path, nil, d.Mark))
+	if got := paths(r.status()); len(got) != 2 || strings.Contains(strings.Join(got, " "), "attributes") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestManyGuardedFiles: as much of git's own files as the script prints is kept, whatever is in it.
+func TestManyGuardedFiles(t *testing.T) {
+	r := newRepo(t)
+	for i := range 64 {
+		r.write(fmt.Sprintf(".git/hooks/h%d", i), strings.Repeat("<", 16<<10))
+	}
+	for _, name := range []string{"info/attributes", "config.worktree"} {
+		r.write(".git/"+name, strings.Repeat("#<\n", 22<<10))
+	}
+	r.status()
+	if st := r.status(); len(st.Files) != 0 {
+		t.Errorf("%+v", st.Files)
 	}
 }
 

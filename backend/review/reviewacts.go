@@ -12,7 +12,7 @@ import (
 
 const maxMessage = 64 << 10
 
-// misfits are git's words for a patch that is not of the file as it is.
+// misfits are git's words for a patch that is not of the file as it is. It looks before it writes.
 var misfits = []string{"patch does not apply", "already exists", "No such file", "does not exist", "does not match"}
 
 // Stage has the index take hunks of a file, exactly as they were shown. Without hunks it takes
@@ -42,7 +42,8 @@ func (s *Service) Stage(ctx context.Context, id core.ChannelID, path string, hun
 	if !ok {
 		return changed("Nothing was staged.")
 	}
-	return s.apply(ctx, ch, l.unstaged.with(chosen, false), "stage")
+	_, err = s.apply(ctx, ch, l.unstaged.with(chosen, false), "stage")
+	return err
 }
 
 // Unstage takes hunks out of the index; the file stays as it is. Without hunks it is all of the file.
@@ -62,10 +63,12 @@ func (s *Service) Unstage(ctx context.Context, id core.ChannelID, path string, h
 	if !ok {
 		return changed("It is still accepted.")
 	}
-	return s.apply(ctx, ch, l.staged.with(chosen, true), "unstage")
+	_, err = s.apply(ctx, ch, l.staged.with(chosen, true), "unstage")
+	return err
 }
 
-// Reject takes hunks that are not staged out of the file. What it took out is kept first.
+// Reject takes hunks that are not staged out of the file. What it took out is kept first, and
+// forgotten only if git surely took nothing out: what is kept may be the only copy.
 func (s *Service) Reject(ctx context.Context, id core.ChannelID, path string, hunks []string) (u core.ReviewUndo, err error) {
 	ch, err := s.channel(ctx, id)
 	if err != nil {
@@ -86,12 +89,20 @@ func (s *Service) Reject(ctx context.Context, id core.ChannelID, path string, hu
 	if u.ID, err = s.o.Keeper.KeepPatch(id, []byte(patch)); err != nil {
 		return u, fmt.Errorf("keep what is to be taken out: %w", err)
 	}
-	if err := s.apply(ctx, ch, patch, "reject"); err != nil {
+	untouched, err := s.apply(ctx, ch, patch, "reject")
+	switch {
+	case err == nil:
+		return u, nil
+	case untouched:
 		if derr := s.o.Keeper.DropPatch(id, u.ID); derr != nil {
 			s.o.Log.Warn("forget a patch that was not taken out", "channel", id, "err", derr)
 		}
 		return core.ReviewUndo{}, err
 	}
+	s.o.Log.Warn("it is not known whether a change was taken out", "channel", id, "patch", u.ID, "err", err)
+	doubt := *core.AsFailure(err)
+	doubt.Remedy = "Look at the file: if the change is gone, Undo puts it back. Loop keeps it for 30 days."
+	u.Doubt = &doubt
 	return u, nil
 }
 
@@ -105,7 +116,7 @@ func (s *Service) Undo(ctx context.Context, id core.ChannelID, undo string) erro
 	if err != nil {
 		return core.Fail(core.CodeNotFound, err, "What was taken out is not kept any more.", "Loop keeps it for 30 days.")
 	}
-	if err := s.apply(ctx, ch, string(patch), "restore"); err != nil {
+	if _, err := s.apply(ctx, ch, string(patch), "restore"); err != nil {
 		return err
 	}
 	if err := s.o.Keeper.DropPatch(id, undo); err != nil {
@@ -126,7 +137,7 @@ func (s *Service) Commit(ctx context.Context, id core.ChannelID, message string)
 	case len(message) > maxMessage || !utf8.ValidString(message) || strings.ContainsRune(message, 0):
 		return c, core.Fail(core.CodeInvalid, nil, "That message is too long, or no text.", "Say it in less than 64 KB.")
 	}
-	list, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: []string{"commit"}, Stdin: []byte(message)})
+	list, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: []string{"commit"}, Stdin: []byte(message), Once: true})
 	if err != nil {
 		return c, err
 	}
@@ -161,25 +172,26 @@ func (s *Service) Proceed(ctx context.Context, id core.ChannelID, abort bool) er
 	return s.act(ctx, ch, nil, "Git could not go on. There may be conflicts.", "continue")
 }
 
-func (s *Service) apply(ctx context.Context, ch core.Channel, patch, how string) error {
-	_, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: []string{how}, Stdin: []byte(patch)})
+// apply has git take a patch. untouched says that an error left everything as it was.
+func (s *Service) apply(ctx context.Context, ch core.Channel, patch, how string) (untouched bool, err error) {
+	_, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: []string{how}, Stdin: []byte(patch), Once: true})
 	if err != nil {
-		return err
+		return notBegun(err), err
 	}
 	said := func(words string) bool { return strings.Contains(out.Stderr, words) }
 	if out.Code == 1 && slices.ContainsFunc(misfits, said) {
 		f := changed("Nothing was changed, and what was taken out is kept.")
 		f.Detail = detailOf(out)
-		return f
+		return true, f
 	}
 	if out.Code != 0 {
-		return failed(ch, out, "Git could not apply the change.")
+		return out.Code >= codeNoRepo || said(readOnly), failed(ch, out, "Git could not apply the change.")
 	}
-	return nil
+	return false, nil
 }
 
 func (s *Service) act(ctx context.Context, ch core.Channel, stdin []byte, cause string, args ...string) error {
-	_, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: args, Stdin: stdin})
+	_, out, err := s.run(ctx, ch, actTime, Program{Script: actScript, Args: args, Stdin: stdin, Once: true})
 	if err == nil && out.Code != 0 {
 		err = failed(ch, out, cause)
 	}

@@ -127,6 +127,9 @@ func (s *Service) lookAt(ctx context.Context, id core.ChannelID, of core.RunID) 
 		v.changes, v.More = v.changes[:mostListed], true
 	}
 	for i, c := range v.changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		v.Files = append(v.Files, s.runChange(id, c, i < mostCounted))
 	}
 	if v.Until == core.UntilNow {
@@ -215,9 +218,10 @@ func damagedRun(err error) error {
 	return core.Fail(core.CodeConflict, err, "The checkpoint is damaged, so the run's changes cannot be shown.", "Look at the worktree.")
 }
 
-// runChange is a change with its lines and git's names of both contents, where they are counted.
+// runChange is a change with git's names of both contents, without which nobody could decide
+// about it, and with its lines where they are counted.
 func (s *Service) runChange(ch core.ChannelID, c checkpoints.Change, count bool) core.RunChange {
-	f := core.RunChange{Path: c.Path, Kind: "M"}
+	f := core.RunChange{Path: c.Path, Kind: "M", Added: -1, Removed: -1, Before: s.blobs(ch, c.From), After: s.blobs(ch, c.To)}
 	switch {
 	case c.From == nil:
 		f.Kind = "A"
@@ -229,9 +233,7 @@ func (s *Service) runChange(ch core.ChannelID, c checkpoints.Change, count bool)
 	if !count {
 		return f
 	}
-	f.Before, f.After = s.blobs(ch, c.From), s.blobs(ch, c.To)
-	was, now, ok := s.texts(ch, c.From, c.To)
-	if f.Added, f.Removed = -1, -1; ok {
+	if was, now, ok := s.texts(ch, c.From, c.To); ok {
 		f.Added, f.Removed = counts(was, now)
 	}
 	return f

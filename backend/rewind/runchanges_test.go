@@ -2,6 +2,7 @@ package rewind
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -127,6 +128,31 @@ func TestRunsWithoutAnEndAndWithoutCheckpoints(t *testing.T) {
 	}
 	if got := r.changes("two"); got.Known || len(got.Files) == 0 {
 		t.Errorf("the folder is gone: %+v", got)
+	}
+}
+
+// TestChangesOfManyFiles: beyond those whose lines are counted a file says so, and has git's
+// names of both contents all the same.
+func TestChangesOfManyFiles(t *testing.T) {
+	r := newRig(t)
+	r.put(map[string]string{"z": "old\n"})
+	many := map[string]string{"z": "new\n"}
+	for i := range mostCounted {
+		many[fmt.Sprintf("f%04d", i)] = "x\n"
+	}
+	r.run("one", fresh, many)
+	got := r.changes("one")
+	if len(got.Files) != mostCounted+1 || got.More {
+		t.Fatalf("%d files, more: %v", len(got.Files), got.More)
+	}
+	for _, f := range got.Files[:mostCounted] {
+		if f.Added != 1 || f.Removed != 0 || len(f.After) != 2 {
+			t.Fatalf("%+v", f)
+		}
+	}
+	f, err := r.RunFile(t.Context(), "c", "one", "z")
+	if err != nil || f.Kind != "M" || f.Added != -1 || f.Removed != -1 || len(f.Before) != 2 || len(f.After) != 2 || f.Before[0] == f.After[0] {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 

@@ -215,6 +215,27 @@ func TestPicturesOfTurns(t *testing.T) {
 	}
 }
 
+// TestEditedPrompt: a prompt that was edited while it waited is exported as it was sent, with its
+// pictures and without its secrets; an answer keeps its words.
+func TestEditedPrompt(t *testing.T) {
+	s := ordinary()
+	s.frames, s.events = nil, nil
+	s.shown = map[string]string{"aa": "one"}
+	s.event(-3*time.Second, core.EventMessageCreated, core.MessageCreated{MsgID: "r", Content: "The first idea", Attachments: []core.Attachment{{ID: "aa", Type: "image/png"}}})
+	s.event(-2*time.Second, core.EventMessageUpdated, core.MessageUpdated{MsgID: "r", Content: "The next idea"})
+	s.event(-time.Second, core.EventMessageUpdated, core.MessageUpdated{MsgID: "r", Content: "Better thoughts about " + key + "\n"})
+	s.event(time.Second, core.EventMessageCreated, core.MessageCreated{MsgID: "a", Content: "My answer", IsBot: true})
+	s.event(2*time.Second, core.EventMessageUpdated, core.MessageUpdated{MsgID: "a", Content: "Not my answer"})
+	files := unzip(t, s)
+	want := "## 0:00 Prompt\n\nBetter thoughts about " + redact.Mark + "\n\n![picture](pictures/aa.png)\n\n## 0:01 Claude\n\nMy answer\n"
+	if md := files["turns.md"]; !strings.Contains(md, want) || strings.Contains(md, "idea") {
+		t.Errorf("want %q in %s", want, md)
+	}
+	if page := files["index.html"]; !strings.Contains(page, "Better thoughts about") || strings.Contains(page, "idea") {
+		t.Error(page)
+	}
+}
+
 // TestExportsThatCannotBe fail before anything is written, with a reason.
 func TestExportsThatCannotBe(t *testing.T) {
 	for name, c := range map[string]struct {

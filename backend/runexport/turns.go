@@ -3,6 +3,7 @@ package runexport
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,6 +18,7 @@ type turn struct {
 	Text string
 	Code bool   // Text is output, not prose
 	use  string // the call of a tool
+	msg  string // of a prompt: what names it
 
 	Pictures []turnPicture
 }
@@ -29,7 +31,16 @@ func (x *Export) take(e core.Event) {
 	case core.EventMessageCreated:
 		var m core.MessageCreated
 		if parse(e, &m) {
-			x.show(x.add(turn{At: at, Head: map[bool]string{true: "Claude", false: "Prompt"}[m.IsBot], Text: m.Content}), m.Attachments)
+			t := turn{At: at, Head: "Prompt", Text: m.Content, msg: m.MsgID}
+			if m.IsBot {
+				t.Head, t.msg = "Claude", ""
+			}
+			x.show(x.add(t), m.Attachments)
+		}
+	case core.EventMessageUpdated:
+		var m core.MessageUpdated
+		if parse(e, &m) {
+			x.edit(m)
 		}
 	case core.EventThinking:
 		var m core.Thinking
@@ -70,16 +81,34 @@ func (x *Export) take(e core.Event) {
 // parse reads an event's data. What Loop stored it can read; other data stays in turns.json.
 func parse(e core.Event, into any) bool { return json.Unmarshal(e.Data, into) == nil }
 
+// textOf is a turn's text without secrets, and not longer than people read.
+func (x *Export) textOf(s string) string {
+	s = x.secrets.Text(strings.TrimRight(s, "\n"))
+	if len(s) <= maxOneText {
+		return s
+	}
+	n := maxOneText
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "\n… the rest is in turns.json"
+}
+
+// edit gives a prompt the words that it was sent with.
+func (x *Export) edit(m core.MessageUpdated) {
+	i := slices.IndexFunc(x.turns, func(t turn) bool { return t.msg == m.MsgID && m.MsgID != "" })
+	if i < 0 {
+		return
+	}
+	t := &x.turns[i]
+	x.text -= len(t.Text)
+	t.Text = x.textOf(m.Content)
+	x.text += len(t.Text)
+}
+
 // add returns the turn's place, or -1 where the page has ended.
 func (x *Export) add(t turn) int {
-	t.Head, t.Text = x.secrets.Text(t.Head), x.secrets.Text(strings.TrimRight(t.Text, "\n"))
-	if len(t.Text) > maxOneText {
-		n := maxOneText
-		for !utf8.RuneStart(t.Text[n]) {
-			n--
-		}
-		t.Text = t.Text[:n] + "\n… the rest is in turns.json"
-	}
+	t.Head, t.Text = x.secrets.Text(t.Head), x.textOf(t.Text)
 	if x.text > maxPageText {
 		return -1
 	}

@@ -44,7 +44,7 @@ func (s *Store) Find(ctx context.Context, q core.FindQuery) (core.FoundEvents, e
 	}
 	out.More = len(list) > limit
 	for _, r := range list[:min(len(list), limit)] {
-		out.Found = append(out.Found, foundOf(eventOf(r), words[0].text))
+		out.Found = append(out.Found, foundOf(eventOf(r.Event), r.Prompt, words[0].text))
 	}
 	return out, nil
 }
@@ -107,7 +107,8 @@ func matchOf(words []findWord, ch core.ChannelID) string {
 	return b.String()
 }
 
-func foundOf(e core.Event, word string) core.FoundEvent {
+// foundOf is a place in a timeline. prompt is what a run was asked, of the event that says so.
+func foundOf(e core.Event, prompt, word string) core.FoundEvent {
 	out := core.FoundEvent{EventID: e.ID, ChannelID: e.ChannelID, RunID: e.RunID, Type: e.Type, Timestamp: e.Timestamp}
 	var d struct {
 		Content   string          `json:"content"`
@@ -123,6 +124,9 @@ func foundOf(e core.Event, word string) core.FoundEvent {
 	if json.Unmarshal(e.Data, &d) == nil {
 		out.ToolUseID, out.ToolName, out.IsBot = d.ToolUseID, d.ToolName, d.IsBot
 		text = cmp.Or(d.Content, d.Text, d.Output)
+		if !d.IsBot {
+			text = cmp.Or(prompt, text)
+		}
 		if d.Failure != nil && text == "" {
 			text = d.Failure.Cause
 		}

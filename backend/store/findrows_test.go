@@ -96,13 +96,24 @@ func TestFindFollowsTheQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	add(says("c", "r", "first words", false))
-	add(core.NewEvent(core.EventMessageUpdated, "c", "r", epoch, core.MessageUpdated{MsgID: "r", Content: "second thoughts"}))
-	if got := append(excerpts(t, s, core.FindQuery{Words: "first"}), excerpts(t, s, core.FindQuery{Words: "second"})...); len(got) != 1 {
-		t.Errorf("after the edit: %q", got)
+	if _, _, _, err := s.Enqueue(ctx, core.Run{ID: "r", ChannelID: "c", Prompt: "first words"}, says("c", "r", "first words", false)); err != nil {
+		t.Fatal(err)
+	}
+	add(says("c", "r", "the agent's second answer", true))
+	for _, text := range []string{"a second try", "on second thoughts"} {
+		edit := core.NewEvent(core.EventMessageUpdated, "c", "r", epoch, core.MessageUpdated{MsgID: "r", Content: text})
+		if _, _, err := s.EditQueued(ctx, "r", text, edit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := excerpts(t, s, core.FindQuery{Words: "first"}); len(got) != 0 {
+		t.Errorf("the words from before the edit are found: %q", got)
+	}
+	if got, want := excerpts(t, s, core.FindQuery{Words: "second"}), []string{"the agent's second answer", "on second thoughts"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("after the edit: %q, want %q", got, want)
 	}
 	add(core.NewEvent(core.EventMessageDeleted, "c", "r", epoch, core.MessageUpdated{MsgID: "r"}))
-	if got := excerpts(t, s, core.FindQuery{Words: "second"}); len(got) != 0 {
+	if got := excerpts(t, s, core.FindQuery{Words: "thoughts"}); len(got) != 0 {
 		t.Errorf("after it was taken out: %q", got)
 	}
 	add(says("c", "q", "stays", false))

@@ -19,6 +19,17 @@ async function open(page, mock, changes = someChanges()) {
   await panel(page).waitFor();
 }
 
+async function acceptAll(page) {
+  await panel(page).getByRole("button", { name: "More ways" }).click();
+  await page.getByRole("menuitem", { name: /^Accept all/ }).press("Enter");
+}
+
+/** Waits for a file's changes. */
+async function shows(page, name) {
+  await panel(page).getByRole("heading", { name }).waitFor();
+  await panel(page).locator(".review-hunk").first().waitFor();
+}
+
 test("review: hunks are accepted, rejected, put back and committed by the keyboard", { size: [1600, 950] }, async (page, mock) => {
   await open(page, mock);
   await until("the list has the keyboard by itself", () => page.evaluate(() => document.activeElement?.matches(".review-list")));
@@ -57,20 +68,53 @@ test("review: hunks are accepted, rejected, put back and committed by the keyboa
 test("review: what reaches further is accepted only once it was opened", { size: [1600, 950] }, async (page, mock) => {
   await open(page, mock);
   await list(page).getByText("runs with the secrets of your CI").waitFor();
-  const all = async () => {
-    await panel(page).getByRole("button", { name: "More ways" }).click();
-    await page.getByRole("menuitem", { name: /^Accept all/ }).press("Enter");
-  };
-  await all();
+  await acceptAll(page);
   await until("all others are accepted", () => mock.reviews.files.filter((f) => f.hunks.every((h) => h.staged)).length === 4);
   await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
   ok(mock.reviews.files.some((f) => f.path.endsWith("ci.yml") && !f.hunks[0].staged), "the workflow waits");
   await list(page).getByText("ci.yml").click();
-  await all();
+  await shows(page, "ci.yml");
+  await acceptAll(page);
   await until("it is accepted", () => mock.reviews.files.find((f) => f.path.endsWith("ci.yml")).hunks[0].staged);
   await list(page).getByText("config", { exact: true }).click();
   await panel(page).getByRole("button", { name: /^I have seen it/ }).click();
   await list(page).getByText("config", { exact: true }).waitFor({ state: "detached" });
+});
+
+test("review: what reaches further is accepted as it was seen", { quietErrors: true, size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  const workflow = () => mock.reviews.files.find((f) => f.path.endsWith("ci.yml"));
+  await list(page).getByText("ci.yml").click();
+  await shows(page, "ci.yml");
+  await list(page).getByText("login.go").click();
+  await shows(page, "login.go");
+  workflow().hunks = workflow().hunks.map((h) => ({ ...h, id: `${h.id}-later` }));
+  await acceptAll(page);
+  await page.getByText("The file has changed since you looked at it.").first().waitFor();
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  await page.locator(".toast").getByRole("button", { name: "Close" }).click();
+  await acceptAll(page); // without it, until it is opened again
+  await until("all others are accepted", () => mock.reviews.files.filter((f) => f.hunks.every((h) => h.staged)).length === 4);
+  ok(!workflow().hunks.some((h) => h.staged), "what nobody saw waits");
+  await until("nothing is done any more", async () => (await panel(page).getAttribute("aria-busy")) === "false");
+  await list(page).getByText("ci.yml").click();
+  await shows(page, "ci.yml");
+  await acceptAll(page);
+  await until("it is accepted", () => workflow().hunks.every((h) => h.staged));
+});
+
+test("review: a rejection of which nobody knows whether it was done can be put back", { size: [1600, 950] }, async (page, mock) => {
+  await open(page, mock);
+  mock.reviews.doubt = fail("interrupted", "Git was broken off, or its container went away, so Loop does not know whether it did this.", "Look at the file: if the change is gone, Undo puts it back.").failure;
+  await list(page).getByText("bucket.go").click();
+  await shows(page, "bucket.go");
+  await list(page).focus();
+  await page.keyboard.press("x");
+  await page.getByText("so Loop does not know").waitFor();
+  await page.getByText("if the change is gone").waitFor();
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Put back.").waitFor();
+  equal(said(mock).at(-1), "undo  u1");
 });
 
 test("review: comments gather and go as one prompt with their places", { size: [1600, 950] }, async (page, mock) => {

@@ -42,6 +42,7 @@ export class Reviews {
   failNext = null; // what the next act answers
   acts = []; // what was done, in order
   undone = new Map();
+  doubt = null; // why it is not known whether a rejection was done
   run = { files: [] }; // what every run changed; a failure is what the scope answers
 
   status(scope) {
@@ -95,7 +96,7 @@ export class Reviews {
         const undo = `u${this.undone.size + 1}`;
         this.undone.set(undo, { file, files: this.files, hunks: file.hunks });
         file.hunks = file.hunks.filter((h) => !some.includes(h));
-        return { id: undo };
+        return { id: undo, ...(this.doubt && { doubt: this.doubt }) };
       }),
       "Review.Undo": (id, undo) => this.act("undo", "", [undo], () => {
         const was = this.undone.get(undo);

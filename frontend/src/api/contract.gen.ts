@@ -1309,6 +1309,7 @@ export type ReviewStatus = {
 
 export type ReviewUndo = {
   id: string;
+  doubt?: Failure;
 };
 
 export type Rewind = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReviewDiff, ReviewFile, ReviewHunk } from "../api/types";
-import { acceptedOf, acceptedWords, bulk, commentsIn, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, rowsOf, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, wholeSentence } from "./review";
+import { acceptable, acceptedOf, acceptedWords, afterUndo, alsoSeen, bulk, commentsIn, commentsPrompt, countOf, firstChange, hasNoList, linesOf, listed, nameOf, openHunks, pairsOf, partsOf, rangeOf, readComments, readKept, rowsOf, runSentence, scopeOf, sinceSentence, sinceWords, stateSentence, totalsOf, unseen, wholeSentence } from "./review";
 
 const file = (path: string, more: Partial<ReviewFile> = {}): ReviewFile => ({ path, kind: "M", added: 3, removed: 1, staged: 0, unstaged: 2, ...more });
 const alarm = { kind: "ci", word: "CI workflow", why: "runs with the secrets of your CI" };
@@ -38,8 +38,27 @@ describe("the list of files", () => {
     expect(totalsOf([...files, file("b.bin", { added: -1, removed: -1 }), file(".git/config")])).toEqual({ added: 12, removed: 4, staged: 2, hunks: 8 });
   });
   it("is accepted without those that reach further, until they were opened", () => {
-    expect(bulk(files, new Set()).map((f) => f.path)).toEqual(["a.go"]);
-    expect(bulk(files, new Set([".github/workflows/ci.yml"]))).toHaveLength(2);
+    expect(bulk(files, new Map()).map((f) => f.path)).toEqual(["a.go"]);
+    expect(bulk(files, new Map([[".github/workflows/ci.yml", { hunks: ["h"], mark: "" }]]))).toHaveLength(2);
+    expect(bulk([file("many.go", { added: -1, removed: -1, unstaged: 1 })], new Map())).toHaveLength(1);
+  });
+  it("is accepted as it was seen, whatever it is by then", () => {
+    const diff = (path: string, ids: string[], more: Partial<ReviewDiff> = {}): ReviewDiff => ({ path, hunks: ids.map((id) => hunk("", { id })), bytes: 1, before: 1, mark: "m1", ...more });
+    const ci = ".github/workflows/ci.yml";
+    const first = alsoSeen(new Map(), diff(ci, ["a", "b"]));
+    expect(first.get(ci)).toEqual({ hunks: ["a", "b"], mark: "" });
+    expect(alsoSeen(first, diff("other", ["c"])).get(ci)).toEqual({ hunks: ["a", "b"], mark: "" });
+    expect(alsoSeen(first, diff(ci, ["c"])).get(ci)).toEqual({ hunks: ["c"], mark: "" });
+    expect(alsoSeen(first, diff(ci, [])).get(ci)).toEqual({ hunks: ["a", "b"], mark: "" });
+    expect([...unseen(alsoSeen(first, diff("other", ["c"])), ci).keys()]).toEqual(["other"]);
+    expect(acceptable(diff("x", [], { hunks: [hunk("", { id: "a", staged: true }), hunk("", { id: "b" })] }))).toEqual({ hunks: ["b"], mark: "" });
+    expect(acceptable(diff("logo.png", ["w"], { whole: "binary" }))).toEqual({ hunks: ["w"], mark: "" });
+    for (const d of [diff(".git/config", ["a"]), diff("x", [], { whole: "large" })]) expect(acceptable(d)).toEqual({ hunks: [], mark: "m1" });
+    expect(acceptable(diff("x", []))).toBeNull();
+  });
+  it("has rejections put back one after the other", () => {
+    expect(afterUndo(["1", "2"], "2", true)).toEqual(["1"]);
+    expect(afterUndo(["1", "2"], "2", false)).toEqual(["2", "1"]);
   });
   it("splits paths", () => {
     expect(nameOf("a/b/c.go")).toEqual({ name: "c.go", dir: "a/b" });

@@ -82,9 +82,36 @@ export function totalsOf(files: readonly ReviewFile[]): Totals {
 /** Git's own files: they can be accepted, which only takes the mark away. */
 export const isGuarded = (path: string): boolean => path.startsWith(".git/");
 
+/** What is accepted of a file: hunks by their names, or without any the whole file by its mark. */
+export type Acceptable = { hunks: string[]; mark: string };
+
+/** What can be accepted of the changes that are shown; null is nothing. */
+export function acceptable(d: ReviewDiff): Acceptable | null {
+  if (isGuarded(d.path) || (d.whole && d.whole !== "binary")) return { hunks: [], mark: d.mark };
+  const hunks = openHunks(d);
+  return hunks.length > 0 ? { hunks, mark: "" } : null;
+}
+
+/** By path, what the person saw of the files that they opened. */
+export type Seen = ReadonlyMap<string, Acceptable>;
+
+/** What was seen before, and now this. Where nothing is left to accept, it stays for when it is taken back. */
+export function alsoSeen(seen: Seen, d: ReviewDiff): Seen {
+  const now = acceptable(d);
+  return now ? new Map([...seen, [d.path, now]]) : seen;
+}
+
+export const unseen = (seen: Seen, path: string): Seen => new Map([...seen].filter(([p]) => p !== path));
+
 /** What “Accept all” takes: nothing that reaches further unless the person has opened it. */
-export function bulk(files: readonly ReviewFile[], opened: ReadonlySet<string>): ReviewFile[] {
-  return files.filter((f) => f.unstaged > 0 && (!f.alarm || opened.has(f.path)));
+export function bulk(files: readonly ReviewFile[], seen: Seen): ReviewFile[] {
+  return files.filter((f) => f.unstaged > 0 && (!f.alarm || seen.has(f.path)));
+}
+
+/** Rejections that can still be put back, the next one last. One that could not be put back lets the others go first. */
+export function afterUndo(rejected: readonly string[], id: string, done: boolean): string[] {
+  const others = rejected.filter((r) => r !== id);
+  return done ? others : [id, ...others];
 }
 
 /** The last part of a path, and the folder before it. */

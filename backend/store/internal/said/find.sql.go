@@ -10,7 +10,8 @@ import (
 )
 
 const findSaid = `-- name: FindSaid :many
-SELECT events.id, events.channel_id, events.run_id, events.type, events.ts, events.data FROM said JOIN events ON events.id = said.rowid
+SELECT events.id, events.channel_id, events.run_id, events.type, events.ts, events.data, CAST(coalesce(runs.prompt, '') AS TEXT) AS prompt FROM said JOIN events ON events.id = said.rowid
+LEFT JOIN runs ON runs.id = events.run_id AND events.type = 'message.created' AND json_extract(events.data, '$.msg_id') = events.run_id
 WHERE said MATCH CAST(?1 AS TEXT) AND said.rowid < CAST(?2 AS INTEGER) ORDER BY said.rowid DESC LIMIT ?3
 `
 
@@ -20,22 +21,29 @@ type FindSaidParams struct {
 	Most   int64
 }
 
-func (q *Queries) FindSaid(ctx context.Context, arg FindSaidParams) ([]Event, error) {
+type FindSaidRow struct {
+	Event  Event
+	Prompt string
+}
+
+// A prompt's event keeps its first words; the run has those that were edited while it waited.
+func (q *Queries) FindSaid(ctx context.Context, arg FindSaidParams) ([]FindSaidRow, error) {
 	rows, err := q.query(ctx, q.findSaidStmt, findSaid, arg.Words, arg.Before, arg.Most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Event
+	var items []FindSaidRow
 	for rows.Next() {
-		var i Event
+		var i FindSaidRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.ChannelID,
-			&i.RunID,
-			&i.Type,
-			&i.Ts,
-			&i.Data,
+			&i.Event.ID,
+			&i.Event.ChannelID,
+			&i.Event.RunID,
+			&i.Event.Type,
+			&i.Event.Ts,
+			&i.Event.Data,
+			&i.Prompt,
 		); err != nil {
 			return nil, err
 		}

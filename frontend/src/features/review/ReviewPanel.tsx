@@ -9,8 +9,8 @@ import type { PanelID } from "../../model/dock/layout";
 import { clock } from "../../model/clock";
 import { plural } from "../../model/format";
 import { lastRun } from "../../model/playback/store";
-import type { Comment, ReviewKept, Shown } from "../../model/review";
-import { bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed, nameOf, openHunks, reviewStore, runSentence, totalsOf } from "../../model/review";
+import type { Acceptable, Comment, ReviewKept, Seen, Shown } from "../../model/review";
+import { acceptable, alsoSeen, bulk, commentsStore, firstChange, hasNoList, isGuarded, linesOf, listed, nameOf, reviewStore, runSentence, totalsOf, unseen } from "../../model/review";
 import { announce, timelineOf, timelinesStore, toast } from "../../model/stores";
 import { newId } from "../../session/actions";
 import { commentsOf, isSplit, keepSplit, openInFiles, recallComments, sendComments, setComments, show, typeComment, typedComment } from "../../session/review";
@@ -43,7 +43,8 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   const [line, setLine] = useState(-1); // within the hunk; -1 is the first that changed
   const [front, setFront] = useState(false);
   const [split, setSplit] = useState(isSplit);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [opened, setOpened] = useState(""); // by the person, as long as it is in sight
+  const [seen, setSeen] = useState<Seen>(new Map());
   const [writing, setWriting] = useState<Writing>(null);
   const [message, setMessage] = useState("");
   const { status, failure, reading, read, busy: work, act, file } = useReview(channelId, panel, shown, chosen, path);
@@ -79,13 +80,16 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
     setHunk(to);
     setLine(-1);
     setWriting(null);
-    setOpened((o) => new Set([...o, f.path]));
+    setOpened(f.path);
   };
   if (at && at.path !== path) { // the first file, or the one in the place of a file that is done
     setPath(at.path);
     setHunk(0);
     setLine(-1);
+    setOpened("");
   }
+  const diff = opened && opened === path && decides ? file?.diff : null;
+  useEffect(() => { if (diff) setSeen((s) => alsoSeen(s, diff)); }, [diff]);
   useEffect(() => { // the panel had the keyboard while the changes were read
     if (document.activeElement === panel.current) panel.current?.querySelector<HTMLElement>(".review-list")?.focus();
   }, [status]);
@@ -95,7 +99,7 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   };
   const toHunks = () => {
     setFront(true);
-    if (at) setOpened((o) => new Set([...o, at.path]));
+    if (at) setOpened(at.path);
     requestAnimationFrame(() => focusHunks(panel.current));
   };
   const stepFile = (by: number) => choose(files[Math.min(files.length - 1, Math.max(0, files.findIndex((f) => f.path === at?.path) + by))]);
@@ -113,17 +117,12 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   };
 
   const { review } = session().api;
-  const stage = async (f: ReviewFile) => {
-    const d = await review.file(channelId, { kind: "worktree" }, f.path);
-    const whole = isGuarded(f.path) || (d.whole && d.whole !== "binary");
-    if (whole || openHunks(d).length > 0) await review.stage(channelId, f.path, whole ? [] : openHunks(d), whole ? d.mark : "");
+  const stage = async (f: ReviewFile, what: Acceptable | null | undefined) => {
+    if (what) await review.stage(channelId, f.path, what.hunks, what.mark);
   };
   // Of the file in sight exactly what is shown is accepted.
   const acceptFile = () => at && decides && file?.diff && act("Accepting", async () => {
-    const d = file.diff;
-    if (!d) return;
-    const whole = isGuarded(at.path) || (d.whole && d.whole !== "binary");
-    await review.stage(channelId, at.path, whole ? [] : openHunks(d), whole ? d.mark : "");
+    await stage(at, file.diff && acceptable(file.diff));
     announce(`${nameOf(at.path).name} is accepted.`);
   });
   const acts: HunkActs = {
@@ -131,11 +130,13 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
     takeBack: (h) => at && void act("Taking back", () => review.unstage(channelId, at.path, [h.id])),
     reject: (h) => at && void reject(at.path, h.id),
   };
-  const all = bulk(files, opened);
+  const all = bulk(files, seen);
+  // Of what reaches further only what was seen is accepted. What is refused is to be opened again.
   const acceptAll = () => act("Accepting", async (say) => {
     for (const [i, f] of all.entries()) {
       say(`Accepting ${i + 1} of ${all.length}`);
-      await stage(f);
+      if (!f.alarm) await stage(f, acceptable(await review.file(channelId, { kind: "worktree" }, f.path)));
+      else await stage(f, seen.get(f.path)).catch((err: unknown) => { setSeen((s) => unseen(s, f.path)); throw err; });
     }
   });
   const takeBack = () => act("Taking back", async () => {

@@ -5,7 +5,7 @@ import type { ChannelID, Failure, ReviewDiff, ReviewStatus, RunID } from "../../
 import { panelsChanged } from "../../dock/panels";
 import { useNews } from "../../dock/useNews";
 import type { Shown } from "../../model/review";
-import { reviewCountStore, scopeOf } from "../../model/review";
+import { afterUndo, reviewCountStore, scopeOf } from "../../model/review";
 import { toast, toastFailure } from "../../model/stores";
 import { session } from "../../session/session";
 
@@ -96,16 +96,15 @@ export function useRejected(channelId: ChannelID, act: ReturnType<typeof useRevi
   const rejected = useRef<string[]>([]);
   const undo = useCallback(async (id = rejected.current.at(-1)) => {
     if (!id) return;
-    if (await act("Putting back", () => session().api.review.undo(channelId, id))) {
-      rejected.current = rejected.current.filter((r) => r !== id);
-      toast("Put back.");
-    }
+    const done = await act("Putting back", () => session().api.review.undo(channelId, id));
+    rejected.current = afterUndo(rejected.current, id, done);
+    if (done) toast("Put back.");
   }, [act, channelId]);
   const reject = useCallback(async (path: string, hunk: string) => {
     await act("Rejecting", async () => {
-      const { id } = await session().api.review.reject(channelId, path, [hunk]);
+      const { id, doubt = null } = await session().api.review.reject(channelId, path, [hunk]);
       rejected.current.push(id);
-      toast("Taken out of the file.", null, { name: "Undo", run: () => void undo(id) });
+      toast(doubt?.cause ?? "Taken out of the file.", doubt, { name: "Undo", run: () => void undo(id) });
     });
   }, [act, channelId, undo]);
   return { reject, undo };
