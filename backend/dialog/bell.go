@@ -70,6 +70,7 @@ type Bell struct {
 	open map[core.ChannelID]*rung
 	out  int // notices that are shown or on their way out
 	done chan *rung
+	gone outage
 }
 
 // rung is one notice.
@@ -110,8 +111,8 @@ func (b *Bell) looked() (bool, core.ChannelID) {
 	return b.looking && b.door.Visible(), b.at
 }
 
-// Run rings until ctx or the bus ends, which takes all notices away. It returns ErrUnavailable
-// when there are no notifications here, and otherwise nil.
+// Run rings until ctx or the bus ends, which takes all notices away. It returns ErrNever when
+// there can be no notifications here, and otherwise nil.
 func (b *Bell) Run(ctx context.Context, sub *bus.Subscription) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -267,8 +268,9 @@ func (b *Bell) forget(r *rung) {
 
 func (b *Bell) settle(r *rung) error {
 	switch {
-	case errors.Is(r.err, ErrUnavailable):
+	case errors.Is(r.err, ErrNever):
 		return r.err
+	case b.gone.heard(b.log, r.err):
 	case r.err == nil && r.choice == Review:
 		b.door.Open(r.channel)
 	case r.err != nil && !errors.Is(r.err, context.Canceled) && !errors.Is(r.err, ErrDismissed):
