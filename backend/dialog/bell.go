@@ -197,11 +197,15 @@ func (b *Bell) status(ctx context.Context, e core.Event, s core.Status) {
 		if s.Step == core.StepToolchain {
 			b.ring(ctx, e.ChannelID, string(e.RunID), needsYou, "The project brings an image of its own, and a run waits for your word.")
 		}
+	case core.RunCancelled:
+		b.withdraw(e.ChannelID, string(e.RunID)) // it waits for nobody any more
 	case core.RunDone:
+		b.withdraw(e.ChannelID, string(e.RunID)) // also where nobody wants to be told of its end
 		if s.StopReason != string(core.QuestionAsk) && s.StopReason != string(core.QuestionPlan) { // its question has rung
 			b.ring(ctx, e.ChannelID, string(e.RunID), isDone, cmp.Or(firstLine(s.Result), "The run is over."))
 		}
 	case core.RunFailed, core.RunInterrupted:
+		b.withdraw(e.ChannelID, string(e.RunID))
 		text := s.Error
 		if s.Failure != nil {
 			text = s.Failure.Cause

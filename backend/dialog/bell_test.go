@@ -77,7 +77,7 @@ func (h *hall) want(t *testing.T, want ...string) {
 	}
 }
 
-// withBell runs a bell; tell publishes an event and lets the bell hear it.
+// withBell runs a bell; tell publishes an event, which data may be as a whole, and lets the bell hear it.
 func withBell(t *testing.T, test func(h *hall, b *Bell, tell func(core.EventType, core.ChannelID, any))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,11 @@ func withBell(t *testing.T, test func(h *hall, b *Bell, tell func(core.EventType
 		var running sync.WaitGroup
 		running.Go(func() { _ = b.Run(ctx, sub) })
 		test(h, b, func(typ core.EventType, ch core.ChannelID, data any) {
-			events.Publish(core.NewEvent(typ, ch, "r-"+core.RunID(ch), time.Now(), data))
+			e, whole := data.(core.Event)
+			if !whole {
+				e = core.NewEvent(typ, ch, "r-"+core.RunID(ch), time.Now(), data)
+			}
+			events.Publish(e)
 			synctest.Wait()
 		})
 		cancel()
@@ -272,4 +276,20 @@ func TestAnUndecidedToolchainRings(t *testing.T) {
 		tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: "image"})
 		h.want(t)
 	})
+}
+
+// TestARunThatIsOverNeedsNobody: a run that ends while it waits for the person's word takes its notice away,
+// also where its end is not told. Another run of the channel leaves it.
+func TestARunThatIsOverNeedsNobody(t *testing.T) {
+	for _, state := range []core.RunState{core.RunCancelled, core.RunFailed, core.RunInterrupted, core.RunDone} {
+		withBell(t, func(h *hall, _ *Bell, tell func(core.EventType, core.ChannelID, any)) {
+			h.set(func() { h.ringing = RingingOf("needs_you", false, false) })
+			waits := "web needs you: The project brings an image of its own, and a run waits for your word."
+			tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: core.StepToolchain})
+			tell(core.EventStatus, "web", core.NewEvent(core.EventStatus, "web", "another", time.Now(), core.Status{State: state}))
+			h.want(t, waits)
+			tell(core.EventStatus, "web", core.Status{State: state})
+			h.want(t)
+		})
+	}
 }
