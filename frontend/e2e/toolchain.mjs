@@ -121,7 +121,10 @@ test("toolchain: the channel still needs you after the page was loaded again, un
   await card.getByRole("button", { name: "Look at it" }).click();
   await dialog(page).getByText("apt-get install -y postgresql-client").waitFor();
   await page.keyboard.press("Escape");
-  await card.getByRole("button", { name: "Open the channel" }).click();
+  await dialog(page).waitFor({ state: "detached" });
+  await card.focus();
+  await page.keyboard.press("Enter");
+  await focused(page, ".banner button");
   mock.world.emit("agent.status", id, "held-1", { status: "running", state: "starting", step: "slot", msg_id: "held-1" });
   await page.getByText("Waiting until a run elsewhere ends").waitFor();
   await row.getByText("needs you").waitFor({ state: "detached" });

@@ -3,12 +3,12 @@ import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Need } from "../../model/desk";
-import { deskKey, deskSight, framed, groups, needs, projectOf } from "../../model/desk";
+import { deskKey, deskSight, framed, groups, needs, projectOf, stopOf } from "../../model/desk";
 import { connectionStore, frameStore, seenStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { focusPrompt, select, setDoNotDisturb, stopRun } from "../../session/actions";
 import { leaveDesk, readFor, reviewFromDesk } from "../../session/desk";
-import { review } from "../../session/gate";
+import { goTo } from "../../session/gate";
 import { markSeen } from "../../session/seen";
 import { useChannels } from "../../session/useChannels";
 import { useInert } from "../../ui/approval/useInert";
@@ -69,10 +69,9 @@ export function DeskPage() {
   const channel = need?.channel ?? (place >= 0 ? at : "");
   const framedChannel = channels.find((c) => c.channel_id === channel && c.kind !== "demo");
   const open = (n: Need | undefined, id: string) => {
-    if (n?.approval) return review(n.approval);
+    if (n) return goTo(stopOf(n));
     select(id);
-    if (!n) focusPrompt();
-    else requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-region=question]")?.focus()));
+    focusPrompt();
   };
 
   function onKeyDown(e: KeyboardEvent) {

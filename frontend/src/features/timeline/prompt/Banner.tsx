@@ -43,7 +43,7 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
     if (isToolchain(trust.fields)) {
       return (
         <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={`This project brings ${toolchainWord(one)} for an image of its own.`} more="Runs wait for your word.">
-          <Button look="small" onClick={() => openDialog("toolchain", channelId)}>Look at it</Button>
+          <Button look="small" data-decide="" onClick={() => openDialog("toolchain", channelId)}>Look at it</Button>
         </Line>
       );
     }
