@@ -132,9 +132,9 @@ export function DeskPage() {
         <span><Kbd>{keys(MOD, "Enter")}</Kbd> give the answer</span>
         <span><KeyOf of="desk.next" /> <KeyOf of="desk.previous" /> frame another</span>
         <span><Kbd>Enter</Kbd> open the channel</span>
-          <span><KeyOf of="desk.review" /> review</span>
+        <span><KeyOf of="desk.review" /> review</span>
         <span><KeyOf of="desk.seen" /> mark as seen</span>
-        <span><Kbd>.</Kbd> stop</span>
+        <span><KeyOf of="desk.stop" /> stop</span>
         <span className="grow" />
         <span><Kbd>Esc</Kbd> back to where you were</span>
       </footer>
