@@ -59,6 +59,10 @@ describe("keys", () => {
     expect(["1", "j", "s", "Enter", "."].map((k) => deskKey(press(k), true, k === "j" ? "desk.next" : ""))).toEqual([null, null, null, null, null]);
     expect(deskKey(press("Escape"), true, "")).toEqual({ act: "back" });
   });
+  it("leaves only the arrows to an option that has the keyboard", () => {
+    expect(["ArrowDown", "ArrowUp"].map((k) => deskKey(press(k), false, "", true))).toEqual([null, null]);
+    expect([deskKey(press("j"), false, "desk.next", true), deskKey(press("k"), false, "desk.previous", true), deskKey(press("ArrowDown"), false, "")]).toEqual([{ act: "next" }, { act: "previous" }, { act: "next" }]);
+  });
   it("frames what comes in the place of one that is gone", () => {
     expect(framed(["a", "b"], "b", 0)).toBe("b");
     expect(framed(["a", "b"], "x", 1)).toBe("b");

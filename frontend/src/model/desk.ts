@@ -81,8 +81,9 @@ export type DeskKey = { act: "number"; n: number } | { act: "give" | "open" | "n
 
 type Press = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };
 
-/** What a key means on the desk. action: the one of the table of keys that it is. A number only chooses, and a held key does nothing. */
-export function deskKey(e: Press, typing: boolean, action: string): DeskKey {
+/** What a key means on the desk. action: the one of the table of keys that it is. choosing: arrows move between options, as on a radio button. A number only chooses, and a held key does nothing. */
+export function deskKey(e: Press, typing: boolean, action: string, choosing = false): DeskKey {
+  if (choosing && e.key.startsWith("Arrow")) return null;
   if (e.key === "Enter" && e.mod && !e.altKey && !e.shiftKey) return e.repeat ? null : { act: "give" };
   const plain = !e.ctrlKey && !e.metaKey && !e.altKey && !e.shiftKey;
   if (!plain && !action) return null;

@@ -78,8 +78,8 @@ export function DeskPage() {
     if (composing(e) || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
     const { key, ctrlKey, metaKey, altKey, shiftKey, repeat } = e;
-    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"), pressed("desk", e));
-    if (!k || (k.act === "open" && target.closest("button,a")) || (["next", "previous"].includes(k.act) && target.matches("[type=radio]"))) return;
+    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"), pressed("desk", e), target.matches("[type=radio]"));
+    if (!k || (k.act === "open" && target.closest("button,a"))) return;
     e.preventDefault();
     e.stopPropagation();
     const go = (i: number) => cards.length > 0 && frame(cards[Math.max(0, Math.min(cards.length - 1, i))] ?? "");
