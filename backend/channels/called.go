@@ -30,3 +30,11 @@ func (s *Service) Called(id core.ChannelID) (name, notify string) {
 	}
 	return strings.Join(names, " › "), notify
 }
+
+// inherited are the choices of a new channel below parent. What is told of it stays its parent's
+// choice, also a later one: see Called.
+func inherited(parent core.Channel) core.ChannelChoices {
+	c := parent.Choices
+	c.Notify = ""
+	return c
+}

@@ -46,7 +46,7 @@ func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (cor
 	ch := core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindThread, Name: name,
 		Dir: parent.Dir, ParentDir: parent.ParentDir, Branch: parent.Branch, StateID: parent.StateOwner(),
-		Choices: parent.Choices, Untitled: untitled,
+		Choices: inherited(parent), Untitled: untitled,
 		SessionID: parent.SessionID, DemoSessionID: parent.DemoSessionID,
 	}
 	if parent.Kind == core.KindDemo {

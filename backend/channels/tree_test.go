@@ -458,3 +458,18 @@ func TestHeldBrowser(t *testing.T) {
 		t.Errorf("%+v, %v", one, err)
 	}
 }
+
+// TestThreadsAndWorktreesRingAsTheirParentDoes: they have its other choices as they are, and what is told of
+// them by its choice of this moment.
+func TestThreadsAndWorktreesRingAsTheirParentDoes(t *testing.T) {
+	w := newWorld(t)
+	p := w.project()
+	w.set(p.ID, func(c *core.Channel) { c.Choices = core.ChannelChoices{Model: "opus", Notify: "never"} })
+	children := []core.ChannelView{w.thread(p.ID, ""), w.worktree(p.ID, "fix")}
+	w.set(p.ID, func(c *core.Channel) { c.Choices.Notify = "problems" })
+	for _, ch := range children {
+		if _, notify := w.s.Called(ch.ID); notify != "problems" || ch.Choices.Model != "opus" || ch.Choices.Notify != "" {
+			t.Errorf("%s: told of %q, choices %+v", ch.Kind, notify, ch.Choices)
+		}
+	}
+}

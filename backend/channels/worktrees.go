@@ -126,7 +126,7 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 	}
 	s.making[dir] = true
 	return core.Channel{
-		Choices: parent.Choices,
+		Choices: inherited(parent),
 		ID:      core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
 		Dir: dir, ParentDir: root.Dir, Branch: branch,
 	}, parent, root, nil

@@ -108,7 +108,10 @@ func imageStatus(j *job) error {
 	}
 	s, err := show(j, func(s core.ImageStatus) {
 		words := imageWords[s.State]
-		if s.State == core.ImageMissing {
+		switch {
+		case s.State == core.ImageMissing && s.Theirs:
+			words = "missing, and not one that Loop builds"
+		case s.State == core.ImageMissing:
 			words = "missing: “" + strings.Join(append([]string{"loop image build"}, j.args...), " ") + "” builds it"
 		}
 		j.out.line("%s: %s", s.Ref, words)

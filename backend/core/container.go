@@ -165,6 +165,7 @@ type ImageStatus struct {
 	Note     string     `json:"note,omitempty"`     // e.g. built without the git secret, and why
 	Lines    []string   `json:"lines,omitempty"`    // the last lines of output, bounded
 	Failure  *Failure   `json:"failure,omitempty"`
+	Theirs   bool       `json:"theirs,omitempty"` // the person's own, which Loop never builds
 }
 
 // BuildOutput is what the build of an image said.

@@ -70,6 +70,7 @@ type Bell struct {
 	open map[core.ChannelID]*rung
 	out  int // notices that are shown or on their way out
 	done chan *rung
+	gone outage
 }
 
 // rung is one notice.
@@ -110,8 +111,8 @@ func (b *Bell) looked() (bool, core.ChannelID) {
 	return b.looking && b.door.Visible(), b.at
 }
 
-// Run rings until ctx or the bus ends, which takes all notices away. It returns ErrUnavailable
-// when there are no notifications here, and otherwise nil.
+// Run rings until ctx or the bus ends, which takes all notices away. It returns ErrNever when
+// there can be no notifications here, and otherwise nil.
 func (b *Bell) Run(ctx context.Context, sub *bus.Subscription) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -196,11 +197,15 @@ func (b *Bell) status(ctx context.Context, e core.Event, s core.Status) {
 		if s.Step == core.StepToolchain {
 			b.ring(ctx, e.ChannelID, string(e.RunID), needsYou, "The project brings an image of its own, and a run waits for your word.")
 		}
+	case core.RunCancelled:
+		b.withdraw(e.ChannelID, string(e.RunID)) // it waits for nobody any more
 	case core.RunDone:
+		b.withdraw(e.ChannelID, string(e.RunID)) // also where nobody wants to be told of its end
 		if s.StopReason != string(core.QuestionAsk) && s.StopReason != string(core.QuestionPlan) { // its question has rung
 			b.ring(ctx, e.ChannelID, string(e.RunID), isDone, cmp.Or(firstLine(s.Result), "The run is over."))
 		}
 	case core.RunFailed, core.RunInterrupted:
+		b.withdraw(e.ChannelID, string(e.RunID))
 		text := s.Error
 		if s.Failure != nil {
 			text = s.Failure.Cause
@@ -267,8 +272,9 @@ func (b *Bell) forget(r *rung) {
 
 func (b *Bell) settle(r *rung) error {
 	switch {
-	case errors.Is(r.err, ErrUnavailable):
+	case errors.Is(r.err, ErrNever):
 		return r.err
+	case b.gone.heard(b.log, r.err):
 	case r.err == nil && r.choice == Review:
 		b.door.Open(r.channel)
 	case r.err != nil && !errors.Is(r.err, context.Canceled) && !errors.Is(r.err, ErrDismissed):

@@ -1,8 +1,10 @@
 package dialog
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -75,7 +77,7 @@ func (h *hall) want(t *testing.T, want ...string) {
 	}
 }
 
-// withBell runs a bell; tell publishes an event and lets the bell hear it.
+// withBell runs a bell; tell publishes an event, which data may be as a whole, and lets the bell hear it.
 func withBell(t *testing.T, test func(h *hall, b *Bell, tell func(core.EventType, core.ChannelID, any))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +89,11 @@ func withBell(t *testing.T, test func(h *hall, b *Bell, tell func(core.EventType
 		var running sync.WaitGroup
 		running.Go(func() { _ = b.Run(ctx, sub) })
 		test(h, b, func(typ core.EventType, ch core.ChannelID, data any) {
-			events.Publish(core.NewEvent(typ, ch, "r-"+core.RunID(ch), time.Now(), data))
+			e, whole := data.(core.Event)
+			if !whole {
+				e = core.NewEvent(typ, ch, "r-"+core.RunID(ch), time.Now(), data)
+			}
+			events.Publish(e)
 			synctest.Wait()
 		})
 		cancel()
@@ -190,17 +196,45 @@ func TestRinging(t *testing.T) {
 	})
 }
 
-// TestTheBellEndsWhereNothingShowsIt: without notifications it ends, and what it hears costs nothing.
-func TestTheBellEndsWhereNothingShowsIt(t *testing.T) {
+// TestTheBellRingsAgainAfterNothingShowedIt: a service that was away for a moment shows the next news, and its
+// absence is logged once until then.
+func TestTheBellRingsAgainAfterNothingShowedIt(t *testing.T) {
+	withBell(t, func(h *hall, b *Bell, tell func(core.EventType, core.ChannelID, any)) {
+		var log bytes.Buffer
+		b.log = slog.New(slog.NewTextHandler(&log, nil))
+		away := fmt.Errorf("%w: the service is away", ErrUnavailable)
+		lines := func(want int) {
+			t.Helper()
+			if got := strings.Count(log.String(), "nothing shows notifications now"); got != want {
+				t.Errorf("said %d times, want %d", got, want)
+			}
+		}
+		h.set(func() { h.broken = away })
+		tell(core.EventStatus, "api", core.Status{State: core.RunFailed})
+		tell(core.EventStatus, "web", core.Status{State: core.RunFailed})
+		lines(1)
+		h.set(func() { h.broken = nil })
+		tell(core.EventStatus, "api", core.Status{State: core.RunFailed, Error: "It broke."})
+		h.want(t, "api failed: It broke.")
+		h.choose("api failed: It broke.", Deny) // put away
+		h.want(t)
+		h.set(func() { h.broken = away })
+		tell(core.EventStatus, "api", core.Status{State: core.RunFailed})
+		lines(2)
+	})
+}
+
+// TestTheBellEndsWhereNothingCanShowIt: without notifications it ends, and what it hears costs nothing.
+func TestTheBellEndsWhereNothingCanShowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hall{open: map[string]chan Choice{}, visible: true, ringing: Ringing{true, true, true, false}, broken: ErrUnavailable}
+		h := &hall{open: map[string]chan Choice{}, visible: true, ringing: Ringing{true, true, true, false}, broken: ErrNever}
 		events := bus.New()
 		sub, _ := events.Resume("", 0)
 		b := NewBell(h, h, h, h, slog.New(slog.DiscardHandler))
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(t.Context(), sub) }()
 		events.Publish(core.NewEvent(core.EventStatus, "api", "r", time.Now(), core.Status{State: core.RunFailed}))
-		if err := <-ended; !errors.Is(err, ErrUnavailable) {
+		if err := <-ended; !errors.Is(err, ErrNever) {
 			t.Errorf("ended with %v", err)
 		}
 		b.Look(true, "api")
@@ -242,4 +276,20 @@ func TestAnUndecidedToolchainRings(t *testing.T) {
 		tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: "image"})
 		h.want(t)
 	})
+}
+
+// TestARunThatIsOverNeedsNobody: a run that ends while it waits for the person's word takes its notice away,
+// also where its end is not told. Another run of the channel leaves it.
+func TestARunThatIsOverNeedsNobody(t *testing.T) {
+	for _, state := range []core.RunState{core.RunCancelled, core.RunFailed, core.RunInterrupted, core.RunDone} {
+		withBell(t, func(h *hall, _ *Bell, tell func(core.EventType, core.ChannelID, any)) {
+			h.set(func() { h.ringing = RingingOf("needs_you", false, false) })
+			waits := "web needs you: The project brings an image of its own, and a run waits for your word."
+			tell(core.EventStatus, "web", core.Status{State: core.RunStarting, Step: core.StepToolchain})
+			tell(core.EventStatus, "web", core.NewEvent(core.EventStatus, "web", "another", time.Now(), core.Status{State: state}))
+			h.want(t, waits)
+			tell(core.EventStatus, "web", core.Status{State: state})
+			h.want(t)
+		})
+	}
 }

@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -24,9 +25,14 @@ type Notice struct {
 // ErrDismissed says that a person has put a notice away without an answer.
 var ErrDismissed = errors.New("the notification was put away")
 
+// ErrNever says that this program can show no notice, whatever the desktop starts later. It is
+// an ErrUnavailable.
+var ErrNever = fmt.Errorf("%w, and no notification", ErrUnavailable)
+
 // Notifier shows notices and blocks until a person has chosen Deny or Review. Any
 // goroutine may call Notify, and several are shown at a time. The end of ctx takes the
 // notice away. With an error, which may be ctx's or ErrDismissed, nobody has answered.
+// ErrUnavailable says that nothing shows notices at this moment.
 type Notifier interface {
 	Notify(ctx context.Context, n Notice) (Choice, error)
 	// Ready says why nothing would be shown here, as a core.Failure. It asks the person nothing.
@@ -47,6 +53,7 @@ type Notices struct {
 	open map[string]*openNotice // by the approval's id
 	over map[string]bool        // put away, or could not be shown
 	done chan *openNotice
+	gone outage
 }
 
 type openNotice struct {
@@ -71,8 +78,8 @@ func (n *Notices) Changed() {
 	}
 }
 
-// Run shows notices until ctx ends, which takes them away. It returns ErrUnavailable when
-// there are no notifications here, and otherwise nil.
+// Run shows notices until ctx ends, which takes them away. It returns ErrNever when there can be
+// no notifications here, and otherwise nil.
 func (n *Notices) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -153,8 +160,10 @@ func (n *Notices) forget(o *openNotice) {
 func (n *Notices) settle(ctx context.Context, o *openNotice) error {
 	a, log := o.approval, n.dialogs.log
 	switch {
-	case errors.Is(o.err, ErrUnavailable):
+	case errors.Is(o.err, ErrNever):
 		return o.err
+	case n.gone.heard(log, o.err):
+		n.over[a.ID] = true // the next approval tries again
 	case errors.Is(o.err, context.Canceled):
 	case o.err != nil:
 		n.over[a.ID] = true
@@ -171,6 +180,26 @@ func (n *Notices) settle(ctx context.Context, o *openNotice) error {
 		}
 	}
 	return nil
+}
+
+// outage is a time in which nothing shows notices: a service for them may start, and be started
+// again, while Loop runs.
+type outage struct{ told bool }
+
+// heard reports whether an error of Notify says that nothing shows notices now, which it logs
+// once until one was shown again.
+func (o *outage) heard(log *slog.Logger, err error) bool {
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		if !o.told {
+			log.Info("nothing shows notifications now; the next news tries again", "err", err)
+		}
+		o.told = true
+		return true
+	case err == nil, errors.Is(err, ErrDismissed):
+		o.told = false
+	}
+	return false
 }
 
 // The words of the buttons.

@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -57,6 +58,12 @@ func (n *tray) shown() string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "")
+}
+
+func (n *tray) set(broken error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.broken = broken
 }
 
 func (n *tray) choose(id string, c Choice) {
@@ -155,8 +162,29 @@ func TestWithoutNotificationsThereAreNone(t *testing.T) {
 		d := &desk{mode: Hidden, choose: make(chan Choice), waiting: []core.Approval{{ID: "a", Target: "/a"}, {ID: "b", Target: "/b"}}}
 		p := NewPresenter(d, d, d, d, slog.New(slog.DiscardHandler))
 		p.showing.Store("a")
-		if err := NewNotices(&tray{broken: ErrUnavailable}, p).Run(t.Context()); !errors.Is(err, ErrUnavailable) {
+		if err := NewNotices(&tray{broken: ErrNever}, p).Run(t.Context()); !errors.Is(err, ErrNever) {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestNoticesGoOnWhereNothingShowedOne: a service that was away for a moment shows what waits next.
+func TestNoticesGoOnWhereNothingShowedOne(t *testing.T) {
+	inTray(t, "a", func(d *desk, n *tray, settle func()) {
+		n.set(fmt.Errorf("%w: the service is away", ErrUnavailable))
+		wait := func(id string) {
+			d.set(func() { d.waiting = append(d.waiting, core.Approval{ID: id, Title: "Write", Target: "/" + id, Digest: "of " + id}) })
+			settle()
+		}
+		wait("b")
+		n.set(nil)
+		settle()
+		if got := n.shown(); got != "" {
+			t.Errorf("%q is shown, of which nothing was shown before", got)
+		}
+		wait("c")
+		if got := n.shown(); got != "c" {
+			t.Errorf("shown: %q", got)
 		}
 	})
 }

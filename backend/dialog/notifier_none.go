@@ -4,11 +4,11 @@ package dialog
 
 import "context"
 
-// NewNotifier returns a notifier whose every Notify fails with ErrUnavailable.
+// NewNotifier returns a notifier whose every Notify fails with ErrNever.
 func NewNotifier(System, func()) Notifier { return noNotifier{} }
 
 type noNotifier struct{}
 
-func (noNotifier) Notify(context.Context, Notice) (Choice, error) { return Deny, ErrUnavailable }
+func (noNotifier) Notify(context.Context, Notice) (Choice, error) { return Deny, ErrNever }
 
-func (noNotifier) Ready(context.Context) error { return ErrUnavailable }
+func (noNotifier) Ready(context.Context) error { return ErrNever }

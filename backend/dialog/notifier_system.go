@@ -100,7 +100,7 @@ func (s *systemNotifier) start() error {
 	}
 	switch err := s.system.Start(); {
 	case errors.Is(err, ErrNoBundle):
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrNever, err)
 	case err != nil:
 		return fmt.Errorf("start notifications: %w", err)
 	}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/pem"
 	"errors"
@@ -288,6 +289,27 @@ func TestFix(t *testing.T) {
 	p.Build = func(context.Context) error { return errors.New("no space") }
 	if _, err := (Doctor{Probes(p)}).Fix(t.Context(), "image"); err == nil {
 		t.Error("a build that fails is no success")
+	}
+}
+
+// TestAnImageOfOnesOwnIsNotBuilt: nothing is offered that cannot work.
+func TestAnImageOfOnesOwnIsNotBuilt(t *testing.T) {
+	p := parts(t, &settings{})
+	missing := core.ImageStatus{State: core.ImageMissing, Ref: "mine:1", Theirs: true}
+	failed, ready := missing, missing
+	missing.Note = "The first run pulls it."
+	failed.Failure = &core.Failure{Remedy: "“docker pull mine:1” gets it."}
+	ready.State = core.ImageReady
+	for _, tc := range []struct {
+		status core.ImageStatus
+		state  State
+		remedy string
+	}{{missing, Fail, missing.Note}, {failed, Fail, failed.Failure.Remedy}, {ready, OK, ""}} {
+		p.Image = imageSays(tc.status)
+		c, err := p.image(t.Context())
+		if err != nil || c.Fix != "" || c.Remedy != tc.remedy || cmp.Or(c.State, OK) != tc.state || !strings.Contains(c.Summary, "mine:1, which the settings name,") {
+			t.Errorf("%+v %v", c, err)
+		}
 	}
 }
 

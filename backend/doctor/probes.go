@@ -172,6 +172,9 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 	s := p.Image(ctx)
 	switch s.State {
 	case core.ImageReady:
+		if s.Theirs {
+			return Check{Summary: s.Ref + ", which the settings name, is there.", Detail: s.Note}, nil
+		}
 		return Check{Summary: s.Ref + " is there and matches this version.", Detail: s.Note}, nil
 	case core.ImageBuilding:
 		return Check{State: Warn, Summary: "It is being built: " + s.Step}, nil
@@ -179,6 +182,13 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 		return Check{State: Warn, Fix: buildIt, Summary: s.Ref + " was made by another version of Loop.",
 			Remedy: "Build it again: “loop image build”, or the button in the window. The next run does it by itself."}, nil
 	case core.ImageMissing:
+		if s.Theirs { // Loop can build nothing here
+			remedy := s.Note
+			if s.Failure != nil {
+				remedy = s.Failure.Remedy
+			}
+			return Check{State: Fail, Summary: s.Ref + ", which the settings name, is not there.", Remedy: remedy}, nil
+		}
 		return Check{State: Fail, Fix: buildIt, Summary: s.Ref + " is not there.",
 			Remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself."}, nil
 	}

@@ -177,19 +177,22 @@ func (s *Service) Status(ctx context.Context) core.ImageStatus {
 	if b != nil {
 		return b.rep.said()
 	}
-	now := s.inspect(ctx, s.settings())
-	if st.Ref != now.Ref {
-		return now // the last build was of another image
+	set := s.settings()
+	now := s.inspect(ctx, set)
+	if st.Ref == now.Ref { // else the last build was of another image
+		now.Note, now.Lines = st.Note, st.Lines
+		if now.Failure == nil && now.State != core.ImageReady {
+			now.Failure = st.Failure // why the last build did not bring it
+		}
 	}
-	now.Note, now.Lines = st.Note, st.Lines
-	if now.Failure == nil && now.State != core.ImageReady {
-		now.Failure = st.Failure // why the last build did not bring it
+	if now.Theirs && now.State == core.ImageMissing && now.Failure == nil {
+		now.Note, now.Failure = s.toFetch(set)
 	}
 	return now
 }
 
 func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
-	st := core.ImageStatus{State: core.ImageUnknown, Ref: set.Ref}
+	st := core.ImageStatus{State: core.ImageUnknown, Ref: set.Ref, Theirs: !s.managed(set)}
 	id, labels, err := s.engine.ImageInspect(ctx, set.Ref)
 	switch {
 	case errors.Is(err, core.ErrNoImage):
@@ -237,7 +240,9 @@ func (s *Service) Ensure(ctx context.Context, ref string) error {
 	case st.State == core.ImageReady:
 		return nil
 	case !s.managed(set):
-		return s.fetch(ctx, set)
+		err := s.fetch(ctx, set)
+		s.fetched(ctx, set, err)
+		return err
 	case set.NoAutobuild && st.State == core.ImageStale:
 		return nil
 	case set.NoAutobuild:

@@ -380,6 +380,67 @@ func TestForeignImageIsNeverBuilt(t *testing.T) {
 	r.wantState(core.ImageReady)
 }
 
+// TestAnImageOfOnesOwnSaysWhatBringsIt: the status says that Loop does not build it, and what the first run does
+// or why that fails; a fetch is told of, also one that failed.
+func TestAnImageOfOnesOwnSaysWhatBringsIt(t *testing.T) {
+	set := Settings{Ref: "python:3.12"}
+	r := newRig(t, Options{Settings: func() Settings { return set }}, "docker")
+	want := func(note, remedy string) {
+		t.Helper()
+		st := r.s.Status(t.Context())
+		got := ""
+		if st.Failure != nil {
+			got = st.Failure.Remedy
+		}
+		if !st.Theirs || st.State != core.ImageMissing || !strings.Contains(st.Note, note) || (note == "") != (st.Note == "") ||
+			!strings.Contains(got, remedy) || (remedy == "") != (got == "") {
+			t.Errorf("%+v, failure %+v", st, st.Failure)
+		}
+	}
+	want("first run pulls it", "")
+	set.NoAutobuild = true
+	want("", "docker pull python:3.12")
+	set = Settings{Ref: agentimage.SandboxRef}
+	want("", "loop image build sandbox")
+	set.Bare = true
+	want("first run makes it", "")
+	set = Settings{Ref: "python:3.12"}
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeNoImage)
+	want("", "docker pull python:3.12") // the pull failed
+	if told := r.told(); told.State != core.ImageMissing || told.Failure == nil || !told.Theirs {
+		t.Errorf("told %+v", told)
+	}
+	r.s.engine = pulls{r.fake}
+	if err := r.s.Ensure(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if told := r.told(); told.State != core.ImageReady || told.Failure != nil || told.Note != "" {
+		t.Errorf("told %+v", told)
+	}
+	set = Settings{}
+	if st := r.s.Status(t.Context()); st.Theirs || st.Note != "" {
+		t.Errorf("Loop's own: %+v", st)
+	}
+}
+
+// pulls is an engine whose pulls bring an image.
+type pulls struct{ *enginetest.Fake }
+
+func (r pulls) ImagePull(_ context.Context, ref string, _ func(string)) error {
+	r.AddImage(ref, "sha256:pulled", nil)
+	return nil
+}
+
+// told is the last status that was published.
+func (r *rig) told() core.ImageStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.published) == 0 {
+		return core.ImageStatus{}
+	}
+	return r.published[len(r.published)-1]
+}
+
 func TestEngineDown(t *testing.T) {
 	r := newRig(t, Options{})
 	r.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "The engine is gone.", "Start it."))

@@ -54,6 +54,11 @@ test("desk: F8 twice opens it; numbers choose, one denies, and only the chord al
   await framed(page).getByText("When should a guest give the address?").waitFor();
   await page.keyboard.press("2");
   await framed(page).getByRole("radio", { name: /After payment/ }).isChecked();
+  await framed(page).getByRole("radio", { name: /After payment/ }).focus();
+  await page.keyboard.press("k"); // another card, though an option has the keyboard
+  await framed(page).getByText(/A plan in/).waitFor();
+  await page.keyboard.press("j");
+  await framed(page).getByText("When should a guest give the address?").waitFor();
   await page.keyboard.press("Control+Enter");
   await becomes(() => queue(page).getByRole("article").count(), 1, "cards");
   equal(answers(mock), [{ action: "answer", choices: [["After payment"]], texts: [""] }], "answer");

@@ -1,14 +1,13 @@
 // Calls that the gate holds: their cards, their keys, and the way from one to the next.
 import { clean, CONTRAST } from "./clean.mjs";
 import { enter, opens, prompted, quiet, ready, sessions, typed } from "./dock-steps.mjs";
-import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
+import { awake, becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 import { CONNECT, floodOf } from "./mock/gate.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
 const card = (page, name = "Write to a file outside the project") => page.getByRole("group", { name });
 const answers = (mock) => mock.log.filter((c) => c.name === "Gate.Answer").map(({ args: [, { allow, scope, by }] }) => [allow, scope, by]);
 const hasFocus = (locator) => locator.evaluate((el) => el === document.activeElement);
-const awake = (locator) => until("the card listens", () => locator.evaluate((el) => !el.dataset.deaf));
 
 const apart = (page) => page.waitForTimeout(300); // F8 twice within a quarter of a second is the desk
 

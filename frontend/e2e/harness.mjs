@@ -70,6 +70,20 @@ export const still = (page, calmFrames = 10) => page.evaluate(async (enough) => 
   watch.disconnect();
 }, calmFrames);
 
+/** Waits until a card takes answers: it takes none for a moment after what it shows has changed. */
+export const awake = (locator) => until("the card listens", () => locator.evaluate((el) => !el.dataset.deaf));
+
+/** Has the page click a button in the moment in which words first appear: a click that was meant for what stood there before. */
+export const clickAt = (page, words, name) => page.evaluate(([said, called]) => {
+  const watch = new MutationObserver(() => {
+    const dialog = document.querySelector("[role=dialog]");
+    if (!dialog?.textContent.includes(said)) return;
+    watch.disconnect();
+    [...dialog.querySelectorAll("button")].find((b) => b.textContent === called).click();
+  });
+  watch.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+}, [words, name]);
+
 /** Gives an element the focus, and again if a closing dialog takes it away just then. */
 export async function grab(locator) {
   await until("the element keeps the focus", async () => {

@@ -87,6 +87,8 @@ test("keys: a conflict names the other action, and the key is taken from it or l
   await page.getByRole("searchbox", { name: "Find an action" }).fill("sidebar");
   await row(page, "Show or hide the sidebar").getByText("Its key went to “Go to the prompt box”").waitFor();
   await page.getByRole("searchbox", { name: "Find an action" }).fill("");
+  await page.getByRole("button", { name: "Find by a key" }).click();
+  await page.getByRole("button", { name: "Press the key…" }).click(); // and no key after all
   await page.getByRole("button", { name: "Find by a key" }).press("Enter");
   await page.keyboard.press("Control+b");
   await becomes(() => page.locator("[data-key-row]").count(), 1, "found by its key");

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { clean, CONTRAST, DIALOG } from "./clean.mjs";
-import { becomes, equal, ok, test, until } from "./harness.mjs";
+import { awake, becomes, clickAt, equal, ok, test, until } from "./harness.mjs";
 import { dialog, field, focused, MINE, row, settings, titles } from "./settings-steps.mjs";
 
 test("settings form: where a value is from, change, reset, refuse", { loop: { config: MINE }, quietErrors: true }, async (page, loop) => {
@@ -158,10 +158,12 @@ test("a project that wants more: shown, approved as it is, asked again after one
   const approved = async () => (await loop.call("Settings.Get", channels.find((c) => c.name === "docs").channel_id)).approved;
   equal(await approved(), [], "approved by Enter");
   await loop.write("project", `${wants} `);
+  await awake(card);
   await card.getByRole("button", { name: "Approve this text" }).click();
   await card.getByText("has changed since it was shown").waitFor();
   await page.keyboard.press("Escape");
   await settings(page, "Files and variables");
+  await awake(card);
   await card.getByRole("button", { name: "Approve this text" }).click();
   await card.waitFor({ state: "detached" });
   equal(await approved(), [loop.files.project], "approved");
@@ -177,6 +179,7 @@ test("a project's own image: shown with all that its build gets, and approved", 
   const card = page.getByRole("region", { name: "Settings that wait for approval" });
   await card.getByRole("heading", { name: "The project brings an image of its own" }).waitFor();
   await card.getByText("echo the tool").waitFor();
+  await awake(card);
   await card.getByRole("button", { name: "Approve this text" }).click();
   await card.waitFor({ state: "detached" });
   const { channels } = await loop.call("System.Snapshot");
@@ -189,8 +192,17 @@ test("a project that wants more: it asks when it is opened, and no more once it 
   await page.getByText("Runs go without mounts until you approve them as they are.").waitFor();
   await page.getByText("This project's settings are not approved.").waitFor();
   await page.getByRole("button", { name: "Look at them" }).click();
-  await page.getByRole("button", { name: "Approve this text" }).click();
-  await page.getByRole("region", { name: "Settings that wait for approval" }).waitFor({ state: "detached" });
+  const card = page.getByRole("region", { name: "Settings that wait for approval" });
+  await awake(card);
+  await clickAt(page, "/:/another", "Approve this text");
+  mock.settings.texts.project = "{\n  \"mounts\": [\"/:/another\"]\n}\n";
+  mock.world.emit("config.changed", "", "", { ...mock.world.config });
+  await card.getByText("The text has changed since you opened this.").waitFor();
+  await card.getByText("/:/another", { exact: false }).waitFor();
+  equal(mock.log.filter((c) => c.name === "Settings.Approve").length, 0, "approved unseen");
+  await awake(card);
+  await card.getByRole("button", { name: "Approve this text" }).click();
+  await card.waitFor({ state: "detached" });
   await page.keyboard.press("Escape");
   await page.getByText("This project's settings are not approved.").waitFor({ state: "detached" });
 });

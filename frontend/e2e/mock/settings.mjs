@@ -86,7 +86,7 @@ export class Settings {
       channel_id: channel, groups: GROUPS, path: this.w.config.path, ...(channel ? { project_path: this.path("project", channel) } : {}), fields, approved: [],
       toolchains: this.toolchains,
       problems: this.w.config.problems.map((p) => ({ path: this.w.config.path, warning: false, ...p })),
-      pending: waiting.length ? [{ path: this.path("project", channel), sha256: sum(this.texts.project), fields: waiting, diff: `--- approved\n+++ now\n@@ -0,0 +1,3 @@\n${this.texts.project.trimEnd().split("\n").map((l) => `+${l}`).join("\n")}\n` }] : [],
+      pending: [...this.toolchains.filter((t) => t.state === "undecided").map((t) => ({ path: t.path, sha256: t.sha256, fields: t.fields, diff: t.diff })), ...(waiting.length ? [{ path: this.path("project", channel), sha256: sum(this.texts.project), fields: waiting, diff: `--- approved\n+++ now\n@@ -0,0 +1,3 @@\n${this.texts.project.trimEnd().split("\n").map((l) => `+${l}`).join("\n")}\n` }] : [])],
     };
   }
 

@@ -982,6 +982,7 @@ export type ImageStatus = {
   note?: string; // e.g. built without the git secret, and why
   lines?: string[]; // the last lines of output, bounded
   failure?: Failure;
+  theirs?: boolean; // the person's own, which Loop never builds
 };
 
 export type KeptFrame = {

@@ -4,6 +4,7 @@ import type { GateStatus } from "../api/types";
 import { clock } from "../model/clock";
 import { plural } from "../model/format";
 import { gateFace } from "../model/gate";
+import { imageTrouble } from "../model/image";
 import { withoutGate } from "../model/onhost";
 import { statusOf } from "../model/gate-rules";
 import { costsAt } from "../model/frame";
@@ -111,7 +112,7 @@ function ImageItem() {
       return (
         <button type="button" className={`status-item ${image.failure ? "fail" : "need"}`} onClick={() => openDialog("image")}>
           <Box size={13} aria-hidden />
-          {image.failure ? "image build failed" : image.state === "missing" ? "no agent image yet" : "agent image is out of date"}
+          {imageTrouble(image)}
         </button>
       );
     default:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Approval, ChannelView, Question } from "../api/types";
-import { answersOf, deskKey, framed, groups, isTwice, needs, projectOf, short, stepsOf } from "./desk";
+import { answersOf, deskKey, framed, groups, isTwice, needs, projectOf, short, stepsOf, stopOf } from "./desk";
 
 const approval = (id: string, created: string, more: object = {}) => ({ approval_id: id, channel_id: `c-${id}`, kind: "file", state: "waiting", digest: "d", calls: 1, created_at: created, run_id: "r", offers: [], ...more }) as unknown as Approval;
 const question = (id: string, created: string, more: object = {}) => ({ question_id: id, channel_id: `c-${id}`, kind: "ask_user", state: "open", created_at: created, questions: [{ question: "Which?", options: [{ label: "a" }] }], ...more }) as unknown as Question;
@@ -13,6 +13,9 @@ it("queues the nearest deadline first, then the oldest", () => {
     [channel("b", "working", { browser_held: true, running_since: "2026-01-01T08:00:00Z" }), channel("i", "needs_you", { undecided: true, running_since: "2026-01-01T08:30:00Z" })],
   );
   expect(all.map((n) => n.id)).toEqual(["soon", "late", "browser b", "image i", "old", "ever"]);
+  expect(all.map(stopOf).map((s) => [s.id, s.channel, Boolean(s.approval), s.browser === true])).toEqual([
+    ["soon", "c-soon", true, false], ["late", "c-late", true, false], ["b", "b", false, true], ["i", "i", false, false], ["old", "c-old", false, false], ["ever", "c-ever", true, false],
+  ]);
 });
 
 it("groups the rest", () => {
@@ -55,6 +58,10 @@ describe("keys", () => {
   it("leaves keys to who types", () => {
     expect(["1", "j", "s", "Enter", "."].map((k) => deskKey(press(k), true, k === "j" ? "desk.next" : ""))).toEqual([null, null, null, null, null]);
     expect(deskKey(press("Escape"), true, "")).toEqual({ act: "back" });
+  });
+  it("leaves only the arrows to an option that has the keyboard", () => {
+    expect(["ArrowDown", "ArrowUp"].map((k) => deskKey(press(k), false, "", true))).toEqual([null, null]);
+    expect([deskKey(press("j"), false, "desk.next", true), deskKey(press("k"), false, "desk.previous", true), deskKey(press("ArrowDown"), false, "")]).toEqual([{ act: "next" }, { act: "previous" }, { act: "next" }]);
   });
   it("frames what comes in the place of one that is gone", () => {
     expect(framed(["a", "b"], "b", 0)).toBe("b");

@@ -1,6 +1,6 @@
 // The desk: all channels as cards by state. What waits for the person stands in one queue.
 import type { Approval, ApprovalScope, ChannelID, ChannelView, Question } from "../api/types";
-import type { Choice, ShownChannel } from "./gate";
+import type { Choice, ShownChannel, Stop } from "./gate";
 import { offersOf, scopeWords, sight } from "./gate";
 import type { Seen } from "./seen";
 import { isUnseen } from "./seen";
@@ -19,6 +19,12 @@ export function needs(approvals: readonly Approval[], questions: readonly Questi
   for (const c of channels) if (c.undecided) out.push({ id: `image ${c.channel_id}`, channel: c.channel_id, approval: null, question: null, image: true, deadline: Infinity, since: time(c.running_since) });
   for (const c of channels) if (c.browser_held && !out.some((n) => n.channel === c.channel_id)) out.push({ id: `browser ${c.channel_id}`, channel: c.channel_id, approval: null, question: null, deadline: Infinity, since: time(c.running_since) });
   return out.sort((a, b) => (a.deadline === b.deadline ? a.since - b.since || a.id.localeCompare(b.id) : a.deadline - b.deadline));
+}
+
+/** Where F8 finds a need. */
+export function stopOf(n: Need): Stop {
+  const id = n.approval || n.question ? n.id : n.channel;
+  return { id, channel: n.channel, approval: n.approval, ...(n.approval || n.question || n.image ? {} : { browser: true }) };
 }
 
 export type Group = { name: string; state: "done" | "working" | "queued" | "idle"; channels: ShownChannel[] };
@@ -75,8 +81,9 @@ export type DeskKey = { act: "number"; n: number } | { act: "give" | "open" | "n
 
 type Press = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };
 
-/** What a key means on the desk. action: the one of the table of keys that it is. A number only chooses, and a held key does nothing. */
-export function deskKey(e: Press, typing: boolean, action: string): DeskKey {
+/** What a key means on the desk. action: the one of the table of keys that it is. choosing: arrows move between options, as on a radio button. A number only chooses, and a held key does nothing. */
+export function deskKey(e: Press, typing: boolean, action: string, choosing = false): DeskKey {
+  if (choosing && e.key.startsWith("Arrow")) return null;
   if (e.key === "Enter" && e.mod && !e.altKey && !e.shiftKey) return e.repeat ? null : { act: "give" };
   const plain = !e.ctrlKey && !e.metaKey && !e.altKey && !e.shiftKey;
   if (!plain && !action) return null;

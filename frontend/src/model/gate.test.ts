@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Approval, ApprovalOffer, ChannelView, LoopEvent, Question } from "../api/types";
 import {
-  addressParts, against, announcement, answererWords, applyGate, chain, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
+  addressParts, against, announcement, answererWords, applyGate, chain, changedSince, calledName, choiceWords, gateFace, inert, INERT_MS, isGrave, keptWords, keyMeaning, needing, nextStop, programName, offersOf, patternParts, scopeName, sight,
   stateWords, stops, stopWords, timeLeft, waitingOf, wish,
 } from "./gate";
 import { elideMiddle, lineSegments, pathParts, visibleLine } from "./gate-text";
@@ -114,6 +114,7 @@ describe("keys in a card", () => {
   });
   it("wait for half a second", () => {
     expect([inert(1000, 1000), inert(1000, 999 + INERT_MS), inert(1000, 1000 + INERT_MS)]).toEqual([true, true, false]);
+    expect([changedSince("", "a"), changedSince("a", "a"), changedSince("a", ""), changedSince("a", "b")]).toEqual([false, false, false, true]);
     const a = approval("a");
     expect(sight({ ...a, deadline: at(9) })).toBe(sight(a));
     for (const more of [{ calls: 2 }, { digest: "x" }, { approval_id: "b" }]) expect(sight({ ...a, ...more })).not.toBe(sight(a));

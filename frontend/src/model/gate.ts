@@ -113,6 +113,9 @@ export function keyMeaning(e: Key): KeyMeaning {
 
 export const inert = (since: number, now: number): boolean => now - since < INERT_MS;
 
+/** Whether a text is another one than when it was opened. "" is one that was not read yet. */
+export const changedSince = (opened: string, now: string): boolean => opened !== "" && now !== "" && opened !== now;
+
 /**
  * What makes a card another one to the eye: an answer to it was not meant for what it shows now.
  * The calls of a flood go on growing, and its answer is about all of them.

@@ -59,6 +59,7 @@ export type ViewState = {
   page: "" | "containers" | "desk"; // a panel that is shown alone, because there is no channel to show it in
   dialog: Dialog;
   dialogChannel: ChannelID;
+  buildFailure: Failure | null; // why the build of the image that was asked for did not begin or end, while its dialog is open
   sidebarOpen: boolean; // where it is narrow: it lies over the page
   narrow: "" | "rail" | "none"; // what stands in the sidebar's place where there is no room for it
   theme: string;
@@ -91,7 +92,7 @@ export const browserVisitStore = createStore<{ channel: ChannelID; url: string }
 export const shownFileStore = createStore(() => ({ channel: "", path: "", line: 0 }));
 
 export const viewStore = createStore<ViewState>(() => ({
-  selected: "", page: "", dialog: "", dialogChannel: "", sidebarOpen: true, narrow: "", theme: "system", look: null, contrast: "", toast: null,
+  selected: "", page: "", dialog: "", dialogChannel: "", buildFailure: null, sidebarOpen: true, narrow: "", theme: "system", look: null, contrast: "", toast: null,
 }));
 
 let toasts = 0;

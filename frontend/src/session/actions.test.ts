@@ -8,7 +8,7 @@ import { draftsStore, frameStore, outboxStore, timelinesStore, viewStore } from 
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop } from "../test/loop";
 import { emptyTimeline } from "../model/timeline/state";
-import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, promptAfter, retryRun, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
+import { addFolder, buildImage, DEMO_PROMPT, openDemo, openDialog, openFolder, openLink, promptAfter, retryRun, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
 import { forkFrom, newThread, newWorktree, startWith } from "./branches";
 import { nextNeed } from "./gate";
 import { asked, cancel, canQuit, closeWindow, dialogIsThere, quit, refresh } from "./leave";
@@ -220,7 +220,9 @@ describe("the page", () => {
   it("shows a build in its dialog, and its failure there", async () => {
     start({ "System.BuildImage": () => Promise.reject(failure("build")) });
     await buildImage();
-    expect([view().dialog, view().toast]).toEqual(["image", null]);
+    expect([view().dialog, view().toast, view().buildFailure?.code]).toEqual(["image", null, "build"]);
+    openDialog("image");
+    expect(view().buildFailure).toBeNull();
   });
   it("says when a link could not be opened", async () => {
     start({ "System.OpenURL": () => Promise.reject(failure("invalid_input")) });

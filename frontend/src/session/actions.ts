@@ -20,7 +20,7 @@ import { waitsForTrust } from "./trust";
 export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
 
 export function openDialog(dialog: Dialog, channel: ChannelID = "") {
-  viewStore.setState({ dialog, dialogChannel: channel });
+  viewStore.setState({ dialog, dialogChannel: channel, buildFailure: null });
 }
 
 export function closeDialog() {
@@ -190,7 +190,8 @@ export async function buildImage() {
   try {
     await session().api.system.buildImage();
   } catch (err) {
-    if (viewStore.getState().dialog !== "image") toastFailure(err);
+    if (viewStore.getState().dialog === "image") viewStore.setState({ buildFailure: toFailure(err) });
+    else toastFailure(err);
   }
 }
 

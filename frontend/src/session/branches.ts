@@ -54,3 +54,10 @@ export async function answer(id: string, a: Answer) {
 export function focusQuestion() {
   document.querySelector<HTMLElement>("[data-region=question]")?.focus();
 }
+
+/** Moves the keyboard to what a channel wants to know: its question, what leads to the decision on its image, or else its prompt. */
+export function focusNeed() {
+  const el = document.querySelector<HTMLElement>("[data-region=question]") ?? document.querySelector<HTMLElement>("[data-decide]");
+  if (el) el.focus();
+  else focusPrompt();
+}

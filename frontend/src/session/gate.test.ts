@@ -3,17 +3,18 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Approval } from "../api/types";
 import { focusPanel, panelWhere, startLayout, TIMELINE } from "../model/dock/layout";
 import { layoutsStore } from "../model/dock/store";
+import { BROWSER_PANEL } from "../model/browser/baton";
 import { WAITING_PANEL } from "../model/gate";
 import { frameStore, stopStore, timelinesStore, viewStore } from "../model/stores";
 import { quietFace, register } from "../dock/panels";
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop } from "../test/loop";
-import { cardActions, nextNeed, showInPanel, takeStop } from "./gate";
+import { cardActions, goTo, nextNeed, showInPanel, takeStop } from "./gate";
 import { asked } from "./leave";
 import { startSession } from "./session";
 
 const plain = { noun: "panel", render: () => null, face: () => quietFace, icon: () => null, focus: () => undefined };
-register([{ ...plain, kind: TIMELINE }, { ...plain, kind: WAITING_PANEL, key: () => WAITING_PANEL }]);
+register([{ ...plain, kind: TIMELINE }, { ...plain, kind: WAITING_PANEL, key: () => WAITING_PANEL }, { ...plain, kind: BROWSER_PANEL, key: () => BROWSER_PANEL }]);
 
 const approval = (id: string, more: Partial<Approval> = {}) => ({
   approval_id: id, channel_id: "a", run_id: "r", kind: "file", state: "waiting", title: id, target: "/t", calls: 1, digest: `digest of ${id}`, created_at: `2026-11-22T14:00:0${id.length}Z`, ...more,
@@ -91,6 +92,23 @@ describe("the way to what waits", () => {
     expect(stop()).toEqual(["b", "y", "timeline"]);
     asked("review:gone");
     expect([stop(), viewStore.getState().toast?.text]).toEqual([["b", "y", "timeline"], "It does not wait for you any more."]);
+  });
+  it("ends at the question, at what leads to the decision on an image, or at the prompt", async () => {
+    start();
+    const had: string[] = [];
+    const has = (...parts: string[]) => {
+      document.querySelector = ((s: string) => (parts.includes(s) ? { focus: () => had.push(s) } : null)) as never;
+    };
+    const [question, decision, prompt] = ["[data-region=question]", "[data-decide]", "[data-prompt]"];
+    for (const parts of [[question, decision, prompt], [decision, prompt], [prompt]]) {
+      has(...parts);
+      goTo({ id: "a", channel: "a", approval: null });
+      await new Promise((r) => setTimeout(r, 80));
+    }
+    expect([...new Set(had)]).toEqual([question, decision, prompt]);
+    goTo({ id: "b", channel: "b", approval: null, browser: true });
+    expect([shown(), stopStore.getState().at]).toEqual([BROWSER_PANEL, "b"]);
+    has();
   });
   it("says that nothing waits", () => {
     start();

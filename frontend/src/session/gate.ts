@@ -9,7 +9,7 @@ import { frameStore, stopStore, timelineOf, timelinesStore, toast, viewStore } f
 import { visible } from "../model/text";
 import { front } from "../ui/layer";
 import { select, stopRun } from "./actions";
-import { focusQuestion } from "./branches";
+import { focusNeed } from "./branches";
 import { session } from "./session";
 
 /** Applies an answer's result before its event comes. */
@@ -71,7 +71,8 @@ export function goTo(stop: Stop) {
   revealTimeline();
   front.after(() => {
     ask(stop.id, stop.approval ? "timeline" : "");
-    if (!stop.approval) requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
+    const there = () => viewStore.getState().selected === stop.channel; // F8 twice is the desk
+    if (!stop.approval) requestAnimationFrame(() => requestAnimationFrame(() => there() && focusNeed()));
   });
 }
 

@@ -5,7 +5,7 @@ import type { RawSettings, SettingsField } from "../api/types";
 import { modelChoices } from "../model/models";
 import { draftedFields, fieldKey, overtaken, rawOvertaken, rawTyped, setRawDraft, settingsDraftsStore } from "../model/settings-drafts";
 import { failure, pretendLoop } from "../test/loop";
-import { rebase, rememberModel, resetField, saveField, saveRaw, typedModels, typeInto } from "./settings";
+import { rebase, rememberModel, resetField, restoreRevision, saveField, saveRaw, typedModels, typeInto } from "./settings";
 import { startSession } from "./session";
 
 const field = (value: unknown, said: unknown = value) => ({ name: "container_memory_mb", kind: "integer", value, default: 2048, layers: said === null ? [] : [{ layer: "global", value: said, line: 1, in_force: true }] }) as unknown as SettingsField;
@@ -149,6 +149,14 @@ describe("the text of a file", () => {
     write(raw("a", "1"), "a");
     expect(text()).toBeUndefined();
   });
+});
+
+it("shows the channel's settings after a revision was restored, of whatever file that was", async () => {
+  const view = (channel_id: string) => ({ channel_id, fields: [], pending: channel_id === "a" ? [{ path: "/a" }] : [] });
+  const l = pretendLoop({ "Settings.Restore": () => view(""), "Settings.Get": view });
+  startSession(l.bridge);
+  expect((await restoreRevision("7", "a")).pending).toHaveLength(1);
+  expect([l.called("Settings.Restore"), l.called("Settings.Get")]).toEqual([[["7"]], [["a"]]]);
 });
 
 it("models that were typed come last, each once, and twelve at most", () => {

@@ -69,6 +69,13 @@ export function rebase(f: SettingsField, scope: Scope, channel: ChannelID) {
   if (draft) setFieldDraft(key, { text: draft.text, was: saidIn(f, scope), failure: null });
 }
 
+/** Gives a file the text of a revision. The settings that it returns are the channel's: a revision of the global file is of none. */
+export async function restoreRevision(id: string, channel: ChannelID): Promise<SettingsView> {
+  const { settings } = session().api;
+  await settings.restore(id);
+  return settings.get(channel);
+}
+
 /** Saves the whole text of a file. What was typed meanwhile stays: it goes on from what was saved, or has the reason why that was not. */
 export async function saveRaw(scope: Scope, channel: ChannelID, base: RawSettings): Promise<{ view: SettingsView; raw: RawSettings } | null> {
   const place = draftPlace(scope, channel);

@@ -1,10 +1,13 @@
 import { X } from "lucide-react";
 import { Dialog } from "radix-ui";
-import type { ReactNode } from "react";
+import type { HTMLAttributes, ReactNode } from "react";
 import { IconButton } from "./Button";
 import { useLayer } from "./layer";
 
-type FrameProps = { className?: string; described?: boolean; onClose(): void; children: ReactNode };
+/** What the dialog's content has besides: that it takes no answer just now, and what tells of that. */
+type Guard = Pick<HTMLAttributes<HTMLElement>, "onPointerDownCapture" | "onPointerUpCapture" | "onFocus"> & { "data-deaf"?: boolean | undefined };
+
+type FrameProps = { className?: string; described?: boolean; guard?: Guard | undefined; onClose(): void; children: ReactNode };
 
 /** Elements that may get the focus first, in this order: one that asks for it, a text field, another field, an element that scrolls. */
 const FIRST = [
@@ -32,13 +35,13 @@ function onEscapeKeyDown(e: Event) {
 }
 
 /** The frame of every modal layer. It has the keyboard, and everything behind it is inert. */
-export function ModalFrame({ className = "", described, onClose, children }: FrameProps) {
+export function ModalFrame({ className = "", described, guard, onClose, children }: FrameProps) {
   const { mark, props } = useLayer(true, toFirst);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className={`dialog ${className}`} {...props} onInteractOutside={onInteractOutside} onEscapeKeyDown={onEscapeKeyDown} {...(described ? {} : { "aria-describedby": undefined })}>
+        <Dialog.Content className={`dialog ${className}`} {...props} {...guard} onInteractOutside={onInteractOutside} onEscapeKeyDown={onEscapeKeyDown} {...(described ? {} : { "aria-describedby": undefined })}>
           {mark}
           {children}
         </Dialog.Content>
@@ -52,6 +55,7 @@ type Props = {
   description?: string;
   wide?: boolean;
   className?: string;
+  guard?: Guard;
   scrolls?: boolean; // its content may be long and has nothing else that takes the focus
   onClose(): void;
   children: ReactNode;
@@ -59,9 +63,9 @@ type Props = {
 };
 
 /** A dialog with a title, a close button, and buttons below. */
-export function Modal({ title, description, wide, className = "", scrolls, onClose, children, foot }: Props) {
+export function Modal({ title, description, wide, className = "", guard, scrolls, onClose, children, foot }: Props) {
   return (
-    <ModalFrame className={`${wide ? "wide" : ""} ${className}`} described={Boolean(description)} onClose={onClose}>
+    <ModalFrame className={`${wide ? "wide" : ""} ${className}`} described={Boolean(description)} guard={guard} onClose={onClose}>
       <div className="dialog-head">
         <Dialog.Title asChild>
           <h2>{title}</h2>

@@ -3,12 +3,12 @@ import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Need } from "../../model/desk";
-import { deskKey, deskSight, framed, groups, needs, projectOf } from "../../model/desk";
+import { deskKey, deskSight, framed, groups, needs, projectOf, stopOf } from "../../model/desk";
 import { connectionStore, frameStore, seenStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { focusPrompt, select, setDoNotDisturb, stopRun } from "../../session/actions";
 import { leaveDesk, readFor, reviewFromDesk } from "../../session/desk";
-import { review } from "../../session/gate";
+import { goTo } from "../../session/gate";
 import { markSeen } from "../../session/seen";
 import { useChannels } from "../../session/useChannels";
 import { useInert } from "../../ui/approval/useInert";
@@ -69,18 +69,17 @@ export function DeskPage() {
   const channel = need?.channel ?? (place >= 0 ? at : "");
   const framedChannel = channels.find((c) => c.channel_id === channel && c.kind !== "demo");
   const open = (n: Need | undefined, id: string) => {
-    if (n?.approval) return review(n.approval);
+    if (n) return goTo(stopOf(n));
     select(id);
-    if (!n) focusPrompt();
-    else requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-region=question]")?.focus()));
+    focusPrompt();
   };
 
   function onKeyDown(e: KeyboardEvent) {
     if (composing(e) || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
     const { key, ctrlKey, metaKey, altKey, shiftKey, repeat } = e;
-    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"), pressed("desk", e));
-    if (!k || (k.act === "open" && target.closest("button,a")) || (["next", "previous"].includes(k.act) && target.matches("[type=radio]"))) return;
+    const k = deskKey({ key, ctrlKey, metaKey, altKey, shiftKey, repeat, mod: mod(e.nativeEvent) }, target.matches("input:not([type=radio]):not([type=checkbox]),textarea"), pressed("desk", e), target.matches("[type=radio]"));
+    if (!k || (k.act === "open" && target.closest("button,a"))) return;
     e.preventDefault();
     e.stopPropagation();
     const go = (i: number) => cards.length > 0 && frame(cards[Math.max(0, Math.min(cards.length - 1, i))] ?? "");
@@ -133,9 +132,9 @@ export function DeskPage() {
         <span><Kbd>{keys(MOD, "Enter")}</Kbd> give the answer</span>
         <span><KeyOf of="desk.next" /> <KeyOf of="desk.previous" /> frame another</span>
         <span><Kbd>Enter</Kbd> open the channel</span>
-          <span><KeyOf of="desk.review" /> review</span>
+        <span><KeyOf of="desk.review" /> review</span>
         <span><KeyOf of="desk.seen" /> mark as seen</span>
-        <span><Kbd>.</Kbd> stop</span>
+        <span><KeyOf of="desk.stop" /> stop</span>
         <span className="grow" />
         <span><Kbd>Esc</Kbd> back to where you were</span>
       </footer>

@@ -19,6 +19,7 @@ import { forget, keep, kept } from "../../session/questiondrafts";
 import { ApprovalFacts } from "../../ui/approval/ApprovalFacts";
 import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
+import { keys, MOD } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { useNow } from "../../ui/useNow";
 
@@ -116,7 +117,7 @@ function Held({ need, busy, give, id, clicked, onOpen, handle, framed }: Parts) 
         <span className="grow" />
         <button type="button" className="link" onClick={onOpen}>{all.length > 0 ? "Show it in its channel" : "Answer in its channel"}</button>
       </div>
-      {framed && all.length > 0 && <p className="desk-hint" role="status">{chosen > 0 ? <>Chosen: {all[chosen]?.name}. <Kbd>Ctrl Enter</Kbd> gives it.</> : <><Kbd>1</Kbd> denies at once. The other numbers only choose; <Kbd>Ctrl Enter</Kbd> then allows.</>}</p>}
+      {framed && all.length > 0 && <p className="desk-hint" role="status">{chosen > 0 ? <>Chosen: {all[chosen]?.name}. <Kbd>{keys(MOD, "Enter")}</Kbd> gives it.</> : <><Kbd>1</Kbd> denies at once. The other numbers only choose; <Kbd>{keys(MOD, "Enter")}</Kbd> then allows.</>}</p>}
     </>
   );
 }
@@ -157,7 +158,7 @@ function Plan({ q, busy, id, clicked, onOpen, handle, framed, send }: AskedParts
         <span className="grow" />
         <button type="button" className="link" onClick={onOpen}>Read the whole plan</button>
       </div>
-      {framed && chosen === 3 && <p className="desk-hint" role="status">Chosen: Approve plan. <Kbd>Ctrl Enter</Kbd> gives it.</p>}
+      {framed && chosen === 3 && <p className="desk-hint" role="status">Chosen: Approve plan. <Kbd>{keys(MOD, "Enter")}</Kbd> gives it.</p>}
     </>
   );
 }
@@ -192,7 +193,7 @@ function Short({ q, busy, id, clicked, handle, framed, send }: AskedParts) {
       <div className="desk-buttons">
         <input className="field grow" aria-label="Or in your own words" placeholder="Or in your own words" value={draft.texts[0] ?? ""} onChange={(e) => setDraft(write(draft, 0, e.target.value))} />
         <Button disabled={busy} onClick={(e) => clicked(e, () => send({ action: "cancel" }))}>Decline</Button>
-        <Button disabled={!ready} onClick={(e) => clicked(e, give)}>Send answer {framed && <Kbd>Ctrl Enter</Kbd>}</Button>
+        <Button disabled={!ready} onClick={(e) => clicked(e, give)}>Send answer {framed && <Kbd>{keys(MOD, "Enter")}</Kbd>}</Button>
       </div>
     </>
   );

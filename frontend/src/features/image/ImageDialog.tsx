@@ -1,7 +1,8 @@
 import { Hammer } from "lucide-react";
 import { useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
-import { frameStore } from "../../model/stores";
+import { imageWord } from "../../model/image";
+import { frameStore, viewStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
@@ -12,10 +13,10 @@ import { CheckIcon } from "../../ui/CheckRow";
 import "./image.css";
 
 const NONE: string[] = [];
-const WORD = { unknown: "Not known yet", missing: "Not built yet", stale: "Out of date: made by another version of Loop", ready: "Ready", building: "Building" };
 
 export function ImageDialog({ onClose }: { onClose(): void }) {
   const image = useStore(frameStore, (f) => f.image);
+  const asked = useStore(viewStore, (v) => v.buildFailure);
   const log = useRef<HTMLPreElement>(null);
   const lines = image?.lines ?? NONE;
   useLayoutEffect(() => {
@@ -23,6 +24,7 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
     if (el && el.scrollHeight - el.scrollTop - el.clientHeight < 60) el.scrollTop = el.scrollHeight;
   }, [lines]);
   const building = image?.state === "building";
+  const failure = image?.failure ?? (building ? null : asked);
   const p = Math.round((image?.progress ?? 0) * 100);
   return (
     <Modal title="Agent image" wide onClose={onClose} description="The image that every agent's container is made from" foot={
@@ -32,7 +34,7 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
         <span className="grow" />
         {building ? (
           <Button onClick={() => void cancelBuild()}>Cancel the build</Button>
-        ) : (
+        ) : !image?.theirs && (
           <Button look={image?.state === "ready" ? "" : "primary"} onClick={() => void buildImage()}>
             <Hammer size={13} aria-hidden />
             {image?.state === "missing" && !image.failure ? "Build it now" : "Build it again"}
@@ -41,10 +43,10 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
       </>
     }>
       {image && (
-        <div className={`image-state check ${building ? "busy" : image.failure ? "fail" : image.state === "ready" ? "ok" : "open"}`}>
-          <span className="check-icon"><CheckIcon state={building ? "busy" : image.failure ? "fail" : image.state === "ready" ? "ok" : "open"} /></span>
+        <div className={`image-state check ${building ? "busy" : failure ? "fail" : image.state === "ready" ? "ok" : "open"}`}>
+          <span className="check-icon"><CheckIcon state={building ? "busy" : failure ? "fail" : image.state === "ready" ? "ok" : "open"} /></span>
           <div className="check-text">
-            <h3>{building ? <SafeText text={image.step || "Building"} /> : WORD[image.state]}</h3>
+            <h3>{building ? <SafeText text={image.step || "Building"} /> : imageWord(image)}</h3>
             <p className="mono">{image.ref}</p>
           </div>
           {building && <span className="tnum muted">{p} %</span>}
@@ -56,7 +58,7 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
         </div>
       )}
       {image?.note && <p className="hint">{image.note}</p>}
-      {image?.failure && <FailureCard failure={image.failure} />}
+      {failure && <FailureCard failure={failure} />}
       {lines.length > 0 && (
         <pre className="build-log selectable" ref={log} tabIndex={0} aria-label="Output of the build">
           <SafeText text={lines.join("\n")} />

@@ -6,6 +6,7 @@ import { frameStore, toast, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { hasChange, toDecide, toolchainWord } from "../../model/toolchain";
 import { decideToolchain, readToolchain } from "../../session/toolchain";
+import { CHANGED, useDeciding } from "../../ui/approval/useInert";
 import { Button } from "../../ui/Button";
 import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
@@ -24,6 +25,7 @@ export function ToolchainDialog({ onClose }: { onClose(): void }) {
     readToolchain(id).then((v) => setShown(toDecide(v) ?? null), (err: unknown) => setFailure(toFailure(err)));
   }, [id]);
   useEffect(load, [load, changed]);
+  const { deaf, changed: another, clicked, handlers } = useDeciding(shown ? `${shown.path} ${shown.sha256}` : "");
 
   async function decide(t: ProjectToolchain, build: boolean) {
     setBusy(true);
@@ -40,16 +42,17 @@ export function ToolchainDialog({ onClose }: { onClose(): void }) {
   }
 
   return (
-    <Modal title="The project's own image" wide scrolls className="toolchain" onClose={onClose} description="What it is made of, and whether it is built" foot={
+    <Modal title="The project's own image" wide scrolls className="toolchain" onClose={onClose} guard={{ ...handlers, "data-deaf": deaf || undefined }} description="What it is made of, and whether it is built" foot={
       shown ? (
         <>
           <Button onClick={onClose}>Not now</Button>
           <span className="grow" />
-          {shown.state !== "declined" && <Button disabled={busy} onClick={() => void decide(shown, false)}>Work without it</Button>}
-          {shown.state !== "approved" && <Button look="primary" disabled={busy} onClick={() => void decide(shown, true)}>Build with it</Button>}
+          {shown.state !== "declined" && <Button disabled={busy} onClick={(e) => clicked(e, () => void decide(shown, false))}>Work without it</Button>}
+          {shown.state !== "approved" && <Button look="primary" disabled={busy} onClick={(e) => clicked(e, () => void decide(shown, true))}>Build with it</Button>}
         </>
       ) : <Button onClick={onClose}>Close</Button>
     }>
+      {another && <p className="toolchain-changed" role="status">{CHANGED}</p>}
       {shown && <Shown t={shown} key={shown.sha256} />}
       {shown === null && (
         <p>

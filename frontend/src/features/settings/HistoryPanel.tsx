@@ -8,6 +8,7 @@ import { Button } from "../../ui/Button";
 import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
+import { restoreRevision } from "../../session/settings";
 import { exact, when } from "../../model/clock";
 import type { Editing } from "./editing";
 
@@ -28,7 +29,7 @@ export function HistoryPanel({ editing }: { editing: Editing }) {
     else session().api.settings.revision(id).then(setOpen, (err: unknown) => setFailure(toFailure(err)));
   };
   const restore = (id: string) => {
-    session().api.settings.restore(id).then(
+    restoreRevision(id, channel).then(
       (v) => {
         editing.onChange(v);
         setOpen(null);

@@ -96,7 +96,7 @@ export function KeysPanel() {
           <Search size={14} aria-hidden />
           <input className="field" type="search" data-first aria-label="Find an action" placeholder="Find an action" value={query} onChange={(e) => setQuery(e.target.value)} />
         </label>
-        <Button look={seeking || key ? "small keys-on" : "small"} aria-pressed={seeking || key !== null} onClick={() => (key ? setKey(null) : setSeeking(!seeking))}>
+        <Button look={seeking || key ? "small keys-on" : "small"} aria-pressed={seeking || key !== null} {...(seeking ? { "data-waits": "" } : {})} onClick={() => (key ? setKey(null) : setSeeking(!seeking))}>
           <Keyboard size={14} aria-hidden /> {seeking ? "Press the key…" : key ? <>By the key <Kbd>{shown(key, map.platform)}</Kbd></> : "Find by a key"}
         </Button>
         <span className="grow" />

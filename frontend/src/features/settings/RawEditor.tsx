@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { SettingsField, SettingsProblem } from "../../api/types";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
+import { keys, MOD } from "../../ui/keys";
 import { OptionList } from "../../ui/OptionList";
 import { useCompletion, write } from "./useCompletion";
 import "./raw.css";
@@ -72,7 +73,7 @@ export function RawEditor({ id, box, text, problems, titles, onText, onSave }: P
           )}
         </div>
       </div>
-      <p className="hint" id={`${id}-keys`}><Kbd>Ctrl Space</Kbd> what could be written here, <Kbd>Ctrl S</Kbd> save</p>
+      <p className="hint" id={`${id}-keys`}><Kbd>Ctrl Space</Kbd> what could be written here, <Kbd>{keys(MOD, "S")}</Kbd> save</p>
     </>
   );
 }

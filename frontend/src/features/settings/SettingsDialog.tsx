@@ -101,7 +101,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
   return (
     <Modal title={channel && id ? `Settings of “${visible(channel.name)}”` : "Settings"} wide className="settings" onClose={onClose} description="Model access, look, and every setting of Loop and its projects">
       {(view?.pending ?? []).map((p) => (
-        <TrustCard key={p.sha256} pending={p} channel={id} onChange={take} />
+        <TrustCard key={p.path} pending={p} channel={id} onChange={take} />
       ))}
       <Tabs.Root className="settings-parts" orientation="vertical" activationMode={searching ? "manual" : "automatic"} value={searching ? "" : part} onValueChange={go} onKeyDown={onKeyDown}>
         <Tabs.List className="settings-nav" aria-label="Parts of the settings">

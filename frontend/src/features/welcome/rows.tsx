@@ -30,10 +30,10 @@ export function EngineRow({ engine, check, link, checking }: EngineProps) {
 
 export function ImageRow({ image, engineOK }: { image: ImageStatus | null; engineOK: boolean }) {
   if (!image || image.state === "unknown") return <CheckRow state={engineOK ? "busy" : "skip"} title="Agent image" summary={engineOK ? "Looking for it" : "Not tried: the Docker engine comes first."} />;
-  const build = <Button disabled={!engineOK} onClick={() => void buildImage()}>{image.failure ? "Build again" : "Build it now"}</Button>;
+  const build = image.theirs ? <Button onClick={() => openDialog("image")}>Show</Button> : <Button disabled={!engineOK} onClick={() => void buildImage()}>{image.failure ? "Build again" : "Build it now"}</Button>;
   switch (image.state) {
     case "ready":
-      return <CheckRow state="ok" title="Agent image" summary={`${image.ref} is there and matches this version${image.note ? `. ${image.note}` : ""}`} aside={<span className="word">ready</span>} />;
+      return <CheckRow state="ok" title="Agent image" summary={`${image.ref} is there${image.theirs ? "" : " and matches this version"}${image.note ? `. ${image.note}` : ""}`} aside={<span className="word">ready</span>} />;
     case "building": {
       const p = Math.round((image.progress ?? 0) * 100);
       return (
@@ -51,7 +51,7 @@ export function ImageRow({ image, engineOK }: { image: ImageStatus | null; engin
         <CheckRow
           state={image.failure ? "fail" : "open"}
           title="Agent image"
-          summary={image.failure?.cause ?? (image.state === "stale" ? "Made by another version of Loop; the next run builds it again." : "Not built yet. The first run builds it, which takes some minutes.")}
+          summary={image.failure?.cause ?? (image.theirs ? `The image ${visible(image.ref)} is not there yet. ${image.note ?? ""}` : image.state === "stale" ? "Made by another version of Loop; the next run builds it again." : "Not built yet. The first run builds it, which takes some minutes.")}
           remedy={image.failure?.remedy}
           detail={image.failure?.detail}
           aside={build}

@@ -7,6 +7,7 @@ import { toast, toastFailure } from "../../model/stores";
 import { lossesOf, stateWord } from "../../model/workspace";
 import { session } from "../../session/session";
 import { Button, Kbd } from "../../ui/Button";
+import { keys, MOD } from "../../ui/keys";
 import { SafeLine } from "../../ui/SafeText";
 import { useCopies } from "./useComparison";
 
@@ -58,7 +59,7 @@ export function RecreateCard({ channelId, c, at, busy, act, onPromote, compare }
       </div>
       <div className="workspace-buttons">
         {anew && losses.length > 0 && <Button look="small" onClick={onPromote}>Promote first…</Button>}
-        <Button look={anew ? "danger" : ""} disabled={busy} onClick={() => void run()}>Recreate <Kbd>Ctrl ↵</Kbd></Button>
+        <Button look={anew ? "danger" : ""} disabled={busy} onClick={() => void run()}>Recreate <Kbd>{keys(MOD, "↵")}</Kbd></Button>
       </div>
       {workers && <p className="workspace-lost">Held by {workers}. Stop that first; a copy in which something works stays.</p>}
       {anew && (losses.length === 0 ? <p className="workspace-fact">Nothing would be lost: the copy has nothing that the original has not.</p> : (

@@ -1,6 +1,6 @@
 import type { FocusEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { INERT_MS, inert } from "../../model/gate";
+import { changedSince, INERT_MS, inert } from "../../model/gate";
 
 /**
  * Makes a card deaf for a moment after it appeared, after what it shows has changed, and after
@@ -49,3 +49,16 @@ export function useInert(what: string) {
     },
   };
 }
+
+/**
+ * useInert for the buttons that decide on a text which others can change. changed says that it
+ * is another one than when it was opened.
+ */
+export function useDeciding(text: string) {
+  const [opened, setOpened] = useState("");
+  if (!opened && text) setOpened(text);
+  return { ...useInert(text), changed: changedSince(opened, text) };
+}
+
+/** Said above a text that is not the one that was opened. */
+export const CHANGED = "The text has changed since you opened this. Look at it again before you decide.";

@@ -2,6 +2,7 @@ import { Box, KeyRound, ShieldQuestion, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../../api/types";
+import { missingImage } from "../../../model/image";
 import { frameStore } from "../../../model/stores";
 import { Button } from "../../../ui/Button";
 import { isToolchain, toolchainWord } from "../../../model/toolchain";
@@ -22,9 +23,10 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
     );
   }
   if (image?.state === "missing" || image?.failure) {
+    const { cause, remedy } = missingImage(image);
     return (
-      <Line icon={<Box size={14} aria-hidden />} tone={image.failure ? "fail" : "need"} text={image.failure?.cause ?? "There is no agent image yet."} more={image.failure?.remedy ?? "The first run builds it, which takes some minutes."}>
-        <Button look="small" onClick={() => void buildImage()}>Build it now</Button>
+      <Line icon={<Box size={14} aria-hidden />} tone={image.failure ? "fail" : "need"} text={cause} more={remedy}>
+        {image.theirs ? <Button look="small" onClick={() => openDialog("image")}>Show</Button> : <Button look="small" onClick={() => void buildImage()}>Build it now</Button>}
       </Line>
     );
   }
@@ -41,7 +43,7 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
     if (isToolchain(trust.fields)) {
       return (
         <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text={`This project brings ${toolchainWord(one)} for an image of its own.`} more="Runs wait for your word.">
-          <Button look="small" onClick={() => openDialog("toolchain", channelId)}>Look at it</Button>
+          <Button look="small" data-decide="" onClick={() => openDialog("toolchain", channelId)}>Look at it</Button>
         </Line>
       );
     }
@@ -61,7 +63,7 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
   return null;
 }
 
-type LineProps = { icon: ReactNode; tone: string; text: string; more?: string; children: ReactNode };
+type LineProps = { icon: ReactNode; tone: string; text: string; more?: string | undefined; children: ReactNode };
 
 export function Line({ icon, tone, text, more, children }: LineProps) {
   return (
