@@ -161,6 +161,30 @@ test("composer: Ctrl+R finds an earlier prompt, the arrows go on from it, and th
   await becomes(page, "three LOGIN");
 });
 
+test("composer: the arrows go through the rows of a long draft before they recall a prompt, and never with Ctrl", async (page, mock) => {
+  await go(page, "docs");
+  await page.keyboard.type("earlier");
+  await page.keyboard.press("Enter");
+  await asked(mock, 1);
+  const long = "a paragraph that goes over several rows because it is much longer than the box is wide ".repeat(4).trim();
+  await page.keyboard.type(long);
+  const at = () => prompt(page).evaluate((el) => el.selectionStart);
+  await page.keyboard.press("ArrowUp");
+  await until("the caret is a row higher", async () => (await at()) < long.length);
+  await page.keyboard.press("Control+ArrowUp");
+  equal(await prompt(page).inputValue(), long, "the draft");
+  await until("the first row", async () => {
+    await page.keyboard.press("ArrowUp");
+    return (await at()) === 0;
+  });
+  await until("the earlier prompt", async () => {
+    await page.keyboard.press("ArrowUp");
+    return (await prompt(page).inputValue()) === "earlier";
+  });
+  await page.keyboard.press("ArrowDown");
+  await becomes(page, long);
+});
+
 test("composer: mentions are tinted in their places, lines are added, recent files come first", async (page) => {
   await go(page);
   await page.keyboard.type("see @cmd/main.go:4-6");

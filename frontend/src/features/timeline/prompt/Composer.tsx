@@ -132,8 +132,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     } else if (e.key === "Escape" && asked) {
       e.preventDefault();
       setOffered("");
-    } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && history.walk(true)) e.preventDefault();
-    else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && history.walk(false)) e.preventDefault();
+    } else if ((e.key === "ArrowUp" || e.key === "ArrowDown") && !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey && history.walk(e.key === "ArrowUp")) e.preventDefault();
   }
 
   function onPaste(e: ClipboardEvent) {
