@@ -50,6 +50,28 @@ test("composer: / says when nothing fits, Esc keeps the text, and a failure is s
   await page.getByText("The folder is gone. Put it back.").waitFor();
 });
 
+test("composer: Enter waits for the first list of commands, and sends one that is written out", async (page, mock) => {
+  await go(page);
+  let release = mock.world.hold("Files.Commands");
+  await page.keyboard.type("/mig");
+  await page.getByText("Looking for commands").waitFor();
+  await page.keyboard.press("Enter");
+  release();
+  await becomes(page, "/migration ");
+  equal(sent(mock).length, 0, "prompts");
+  await prompt(page).fill("");
+  await page.reload();
+  await go(page);
+  release = mock.world.hold("Files.Commands");
+  await page.keyboard.type("/init");
+  await page.getByText("Looking for commands").waitFor();
+  await page.keyboard.press("Enter");
+  equal(sent(mock).length, 0, "prompts");
+  release();
+  await asked(mock, 1);
+  equal(sent(mock)[0].prompt, "/init", "prompt");
+});
+
 test("composer: a model and an effort for one prompt, by keys, are gone after it", async (page, mock) => {
   await go(page);
   await page.keyboard.type("hard");
