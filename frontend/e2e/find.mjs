@@ -33,6 +33,20 @@ test("find: in a timeline by the keyboard, from the newest hit back, with its wo
   await becomes(() => count(page).innerText(), "The database could not be read.");
 });
 
+test("find: Enter right behind the last letter acts on these words", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("session");
+  await becomes(() => count(page).innerText().then((t) => /^\? of \d+$/.test(t)), true, "a count");
+  const release = mock.world.hold("Channels.Find");
+  await bar(page).getByRole("textbox").fill("39.812s");
+  await page.keyboard.press("Enter");
+  equal((await count(page).innerText()).slice(0, 2), "? ", "no hit of before");
+  release();
+  await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
+});
+
 test("find: a hit in what a row hides opens it", async (page) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   await page.getByText("Fixed.").waitFor();
