@@ -69,3 +69,14 @@ test("a failed search ends what was wished for with nothing found", async () => 
   await settle();
   expect([went(), findStore.getState().phase]).toEqual(["", "error"]);
 });
+
+test("who goes to another channel while a far row is loaded stays there", async () => {
+  let come: (there: boolean) => void = () => {};
+  loop.reach = () => new Promise((r) => { come = r; });
+  const on = goToItem("b", 7, (items) => items[0]);
+  expect(viewStore.getState().selected).toBe("b");
+  viewStore.setState({ selected: "a" });
+  come(true);
+  await on;
+  expect([went(), viewStore.getState().toast]).toEqual(["", null]);
+});

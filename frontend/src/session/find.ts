@@ -113,7 +113,9 @@ export const goToFound = (f: FoundEvent, enter = true) => goToItem(f.channel_id,
  */
 export async function goToItem(channel: ChannelID, event: number, pick: (items: readonly Item[]) => Item | undefined, enter = true) {
   if (viewStore.getState().selected !== channel) select(channel);
-  if (!(await session().reach(channel, event))) {
+  const there = await session().reach(channel, event);
+  if (viewStore.getState().selected !== channel) return; // the person went elsewhere meanwhile
+  if (!there) {
     toast("That part of the timeline could not be loaded. Try again.");
     return;
   }
