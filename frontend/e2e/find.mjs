@@ -113,7 +113,7 @@ test("links: a place that an item names is shown in the panel of files, and aske
   await page.keyboard.press("Shift+ArrowDown");
   await files(page).getByRole("button", { name: "Ask about lines 3–4" }).waitFor();
   await page.keyboard.press("a");
-  await becomes(() => page.getByRole("textbox", { name: "Prompt" }).inputValue().then((v) => /@\S*cmd\/main\.go:3-4 $/.test(v)), true, "the prompt names the lines");
+  await becomes(() => page.getByRole("textbox", { name: "Prompt" }).inputValue().then((v) => /@\S*cmd\/main\.go#L3-4 $/.test(v)), true, "the prompt names the lines");
   await content.locator("li").nth(1).locator("[data-no]").click();
   await files(page).getByRole("button", { name: "Ask about line 2" }).waitFor();
   await page.getByRole("button", { name: "nowhere/none.go:9", exact: true }).click();
