@@ -172,6 +172,10 @@ type BackRequest struct {
 // WentBack is what came of it.
 type WentBack struct {
 	Rewind
-	Text    string   `json:"text"` // the prompt in full, for the box
-	Notices []string `json:"notices"`
+	Text        string       `json:"text"` // the prompt in full, for the box; what follows was chosen for it
+	Plan        bool         `json:"plan,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Model       string       `json:"model,omitempty"`
+	Effort      string       `json:"effort,omitempty"`
+	Notices     []string     `json:"notices"`
 }

@@ -49,7 +49,10 @@ func (s *Service) Back(ctx context.Context, id core.RunID, req core.BackRequest)
 	}
 	defer leave()
 	r, notices, err := s.back(ctx, at, p, req)
-	return core.WentBack{Rewind: r, Text: p.run.Prompt, Notices: notices}, err
+	run := p.run
+	return core.WentBack{
+		Rewind: r, Text: run.Prompt, Plan: run.Plan, Attachments: run.Attachments, Model: run.Model, Effort: run.Effort, Notices: notices,
+	}, err
 }
 
 // alone refuses while an agent of another channel works in the same folder.

@@ -114,7 +114,10 @@ func (r *rig) has(want map[string]string) {
 func (r *rig) begin(id core.RunID, start core.SessionStart, does map[string]string) (core.Run, core.Channel) {
 	r.Helper()
 	ctx := context.Background()
-	run := core.Run{ID: id, ChannelID: "c", Prompt: "Prompt " + string(id), Demo: true}
+	run := core.Run{
+		ID: id, ChannelID: "c", Prompt: "Prompt " + string(id), Demo: true,
+		Plan: true, Model: "m-" + string(id), Effort: "high", Attachments: []core.Attachment{{ID: "p-" + string(id)}},
+	}
 	if _, _, _, err := r.db.Enqueue(ctx, run); err != nil {
 		r.Fatal(err)
 	}
@@ -222,6 +225,9 @@ func TestBackToAPromptAndUndone(t *testing.T) {
 	out, err := r.Back(t.Context(), "two", core.BackRequest{What: core.RewindBoth, Mark: p.Mark, Keep: []string{"limits.yaml", "mine.txt"}})
 	if err != nil || out.Files != 4 || out.Text != "Prompt two" || !slices.Equal(out.Leaves, []core.RunID{"two", "three"}) {
 		t.Fatalf("%+v %v", out, err)
+	}
+	if !out.Plan || out.Model != "m-two" || out.Effort != "high" || len(out.Attachments) != 1 || out.Attachments[0].ID != "p-two" {
+		t.Errorf("the prompt comes back otherwise than it was sent: %+v", out)
 	}
 	r.has(map[string]string{
 		"reset.go": "a\nb\n", "reset_test.go": "-", "docs/old.md": "old\n", "limits.yaml": "refill: 10s\nexport:\n", "first.go": "first\n", "mine.txt": "mine\n",

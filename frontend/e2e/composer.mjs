@@ -50,6 +50,28 @@ test("composer: / says when nothing fits, Esc keeps the text, and a failure is s
   await page.getByText("The folder is gone. Put it back.").waitFor();
 });
 
+test("composer: Enter waits for the first list of commands, and sends one that is written out", async (page, mock) => {
+  await go(page);
+  let release = mock.world.hold("Files.Commands");
+  await page.keyboard.type("/mig");
+  await page.getByText("Looking for commands").waitFor();
+  await page.keyboard.press("Enter");
+  release();
+  await becomes(page, "/migration ");
+  equal(sent(mock).length, 0, "prompts");
+  await prompt(page).fill("");
+  await page.reload();
+  await go(page);
+  release = mock.world.hold("Files.Commands");
+  await page.keyboard.type("/init");
+  await page.getByText("Looking for commands").waitFor();
+  await page.keyboard.press("Enter");
+  equal(sent(mock).length, 0, "prompts");
+  release();
+  await asked(mock, 1);
+  equal(sent(mock)[0].prompt, "/init", "prompt");
+});
+
 test("composer: a model and an effort for one prompt, by keys, are gone after it", async (page, mock) => {
   await go(page);
   await page.keyboard.type("hard");
@@ -159,6 +181,30 @@ test("composer: Ctrl+R finds an earlier prompt, the arrows go on from it, and th
   await prompt(page).fill("");
   await page.keyboard.press("ArrowUp"); // an empty box recalls
   await becomes(page, "three LOGIN");
+});
+
+test("composer: the arrows go through the rows of a long draft before they recall a prompt, and never with Ctrl", async (page, mock) => {
+  await go(page, "docs");
+  await page.keyboard.type("earlier");
+  await page.keyboard.press("Enter");
+  await asked(mock, 1);
+  const long = "a paragraph that goes over several rows because it is much longer than the box is wide ".repeat(4).trim();
+  await page.keyboard.type(long);
+  const at = () => prompt(page).evaluate((el) => el.selectionStart);
+  await page.keyboard.press("ArrowUp");
+  await until("the caret is a row higher", async () => (await at()) < long.length);
+  await page.keyboard.press("Control+ArrowUp");
+  equal(await prompt(page).inputValue(), long, "the draft");
+  await until("the first row", async () => {
+    await page.keyboard.press("ArrowUp");
+    return (await at()) === 0;
+  });
+  await until("the earlier prompt", async () => {
+    await page.keyboard.press("ArrowUp");
+    return (await prompt(page).inputValue()) === "earlier";
+  });
+  await page.keyboard.press("ArrowDown");
+  await becomes(page, long);
 });
 
 test("composer: mentions are tinted in their places, lines are added, recent files come first", async (page) => {

@@ -162,3 +162,17 @@ test("links: output of a terminal leads to the files at a line, and with Alt to 
   await panel(page).getByRole("group", { name: "Content of main.go" }).waitFor();
   await until("its line is marked", async () => (await panel(page).locator("[aria-current=location]").count()) === 1);
 });
+
+test("files: a place in a file that is shown already is shown in the file as it is now", { size: [1500, 900] }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  const { channel_id: id } = mock.channel("api-server");
+  mock.world.emit("message.created", id, "r-again", { msg_id: "m-again", content: "See cmd/main.go:3.", is_bot: true });
+  const link = page.getByRole("button", { name: "cmd/main.go:3", exact: true });
+  await link.click();
+  const line = panel(page).locator("[aria-current=location]");
+  await line.waitFor();
+  const place = Object.keys(mock.files.tree).find((k) => k.endsWith("api-server/cmd/main.go"));
+  mock.files.tree[place] = "one\ntwo\nas it is now\n";
+  await link.click();
+  await line.getByText("as it is now").waitFor();
+});

@@ -33,9 +33,68 @@ test("find: in a timeline by the keyboard, from the newest hit back, with its wo
   await becomes(() => count(page).innerText(), "The database could not be read.");
 });
 
+test("find: Enter right behind the last letter acts on these words", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("session");
+  await becomes(() => count(page).innerText().then((t) => /^\? of \d+$/.test(t)), true, "a count");
+  const release = mock.world.hold("Channels.Find");
+  await bar(page).getByRole("textbox").fill("39.812s");
+  await page.keyboard.press("Enter");
+  equal((await count(page).innerText()).slice(0, 2), "? ", "no hit of before");
+  release();
+  await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
+});
+
 test("find: a hit in what a row hides opens it", async (page) => {
   await page.getByRole("treeitem", { name: "api-server" }).click();
   await page.getByText("Fixed.").waitFor();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("39.812s");
+  await becomes(() => count(page).innerText(), "? of 1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("figure", { name: "Output" }).getByText("39.812s").waitFor();
+});
+
+test("find: all that hides a hit opens, and its own row is gone to", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  const { channel_id: id, dir } = mock.channel("docs & <b>notes</b>");
+  const emitter = (run) => (type, data) => mock.world.emit(type, id, run, data);
+  const emit = emitter("f".repeat(32));
+  emit("message.created", { msg_id: "f".repeat(32), content: "Look around.", is_bot: false });
+  emit("agent.status", { status: "running", state: "running", step: "agent" });
+  emit("tool.use", { tool_use_id: "a", parent_tool_use_id: "", tool_name: "Agent", input: { description: "Read all", prompt: "Read.", subagent_type: "Explore" } });
+  emit("agent.activity", { activity: "task_started", parent_tool_use_id: "a", agent: { kind: "Explore", state: "running" } });
+  for (const f of ["a.go", "b.go", "c.go"]) {
+    emit("tool.use", { tool_use_id: f, parent_tool_use_id: "a", tool_name: "Read", input: { file_path: `${dir}/${f}` } });
+    emit("tool.result", { tool_use_id: f, parent_tool_use_id: "a", output: `1→package needle${f[0]}\n`, is_error: false });
+  }
+  const talk = emitter("talk-find");
+  const began = mock.world.now() - 60_000;
+  talk("terminal.talk", { talk_id: "talk-find", channel_id: id, session_id: "s", terminal_id: "gone", title: "A talk", prompts: 1, began_ms: began, last_ms: began });
+  talk("message.created", { msg_id: "m-talk", content: "In the haystack.", is_bot: true, is_processed: true });
+  await page.getByRole("article", { name: /^Agent Read all/ }).waitFor();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("needleb");
+  await becomes(() => count(page).innerText(), "? of 1");
+  await page.keyboard.press("Enter");
+  await page.getByText("package needleb").waitFor();
+  await bar(page).getByRole("textbox").fill("haystack");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article").getByText("In the haystack.").waitFor();
+  await page.keyboard.press("Escape");
+  await becomes(() => focused(page).then((t) => t.includes("In the haystack.")), true, "its own row has the keyboard");
+});
+
+test("find: a hit in what left by a rewind is shown there", async (page) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
+  await page.locator("article.prompt").first().focus();
+  await page.keyboard.press("b");
+  await page.getByRole("region", { name: "Back to here" }).getByText("4 change back").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await until("what left is folded", async () => (await page.locator("article.tool").count()) === 0);
   await page.keyboard.press("Control+f");
   await page.keyboard.type("39.812s");
   await becomes(() => count(page).innerText(), "? of 1");
@@ -99,7 +158,7 @@ test("links: a place that an item names is shown in the panel of files, and aske
   await page.keyboard.press("Shift+ArrowDown");
   await files(page).getByRole("button", { name: "Ask about lines 3–4" }).waitFor();
   await page.keyboard.press("a");
-  await becomes(() => page.getByRole("textbox", { name: "Prompt" }).inputValue().then((v) => /@\S*cmd\/main\.go:3-4 $/.test(v)), true, "the prompt names the lines");
+  await becomes(() => page.getByRole("textbox", { name: "Prompt" }).inputValue().then((v) => /@\S*cmd\/main\.go#L3-4 $/.test(v)), true, "the prompt names the lines");
   await content.locator("li").nth(1).locator("[data-no]").click();
   await files(page).getByRole("button", { name: "Ask about line 2" }).waitFor();
   await page.getByRole("button", { name: "nowhere/none.go:9", exact: true }).click();

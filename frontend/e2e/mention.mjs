@@ -60,3 +60,25 @@ test("prompt: @ and a quick Enter take the file of the last letter, not one of a
   await becomes(page, "@cmd/main.go ");
   ok(!mock.log.some((c) => c.name === "Runs.Prompt"), "the prompt was sent");
 });
+
+test("prompt: Enter and Tab wait for the first list of @, and send nothing", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await prompt(page).click();
+  for (const key of ["Enter", "Tab"]) {
+    const release = mock.world.hold("Files.Find");
+    await page.keyboard.type("@cmd/main");
+    await page.getByText("Looking for files").waitFor();
+    await page.keyboard.press(key);
+    release();
+    await becomes(page, "@cmd/main.go ");
+    await prompt(page).fill("");
+  }
+  const release = mock.world.hold("Files.Find");
+  await page.keyboard.type("@nothing-is-named-so");
+  await page.keyboard.press("Enter");
+  release();
+  await page.getByText("No file matches.").waitFor();
+  ok(!mock.log.some((c) => c.name === "Runs.Prompt"), "a prompt was sent");
+  await page.keyboard.press("Enter");
+  await until("the prompt was sent", () => mock.log.some((c) => c.name === "Runs.Prompt"));
+});

@@ -52,6 +52,19 @@ test("rewind: b on a prompt shows what would change, greys what leaves, and Ctrl
   await until("all is there again", async () => (await page.locator(".rewound-leaving").count()) === 0 && (await page.locator("article.tool").count()) > 0);
 });
 
+test("rewind: a prompt comes back with what was chosen for it", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await promptRow(page).waitFor();
+  for (const r of mock.world.runs.values()) Object.assign(r, { plan: true, model: "haiku" });
+  await promptRow(page).focus();
+  await page.keyboard.press("b");
+  await panel(page).getByText("4 change back").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/^Went back to /).first().waitFor();
+  await page.getByText("Plan first, read-only", { exact: true }).waitFor();
+  await page.getByRole("button", { name: /^Model: .*haiku.*, for this prompt/i }).waitFor();
+});
+
 test("rewind: Esc cancels, and the timeline has its colours again", async (page, mock) => {
   await open(page);
   await page.locator(".rewound-leaving").first().waitFor();

@@ -46,7 +46,8 @@ export class Rewinds {
         const channel = this.w.runs.get(run)?.channel_id;
         this.went.set(r.id, { r, channel });
         this.w.emit("rewind.went", channel, run, r);
-        return { ...r, text: p.prompt, notices: [] };
+        const { plan, attachments, model, effort } = this.w.runs.get(run) ?? {};
+        return { ...r, text: p.prompt, plan, attachments, model, effort, notices: [] };
       },
       "Rewind.Undo": (id) => {
         const { r, channel } = this.went.get(id);

@@ -1794,7 +1794,11 @@ export type WatchedContainer = ContainerView & {
 };
 
 export type WentBack = Rewind & {
-  text: string; // the prompt in full, for the box
+  text: string; // the prompt in full, for the box; what follows was chosen for it
+  plan?: boolean;
+  attachments?: Attachment[];
+  model?: string;
+  effort?: string;
   notices: string[] | null;
 };
 

@@ -1,8 +1,15 @@
 // Splits Markdown into pieces, so that text that streams in needs only its last piece parsed again.
 
+/**
+ * The beginning of a link definition's label, as long as Markdown lets one be. No bracket is in it, so no
+ * character is looked at for two of them, however many lines begin with one.
+ */
+export const LABEL = /\[(?:[^[\]\\]|\\[^]){1,999}/;
+const DEFINITION = new RegExp(`^ {0,3}${LABEL.source}\\]:`, "m");
+
 /** Splits at blank lines after which a new block surely begins. */
 export function splitBlocks(text: string): string[] {
-  if (text.length < 400 || /^ {0,3}\[[^\]]+\]:/m.test(text)) return [text]; // a link definition counts in all blocks
+  if (text.length < 400 || DEFINITION.test(text)) return [text]; // a link definition counts in all blocks
   const out: string[] = [];
   let block: string[] = [];
   let fence = "";

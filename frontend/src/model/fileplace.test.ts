@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { chosenLines, fileOf, fileParts, linesWords, placeWords } from "./fileplace";
+import { mentionsIn } from "./mention";
 import type { Item } from "./timeline/items";
 
 const parts = (text: string, alone = false) => fileParts(text, alone).map((p) => (p.file ? `[${p.file.path}|${p.file.line}]` : p.text)).join("");
@@ -32,5 +33,6 @@ it("chooses lines by clicks", () => {
   expect(chosenLines({ from: 4, to: 9 }, 2, true)).toEqual({ from: 2, to: 9 });
   expect(chosenLines({ from: 4, to: 4 }, 4, false)).toBeNull();
   expect(linesWords({ from: 4, to: 9 })).toBe("lines 4–9");
-  expect([placeWords("a/b.go", null), placeWords("a/b.go", { from: 4, to: 4 }), placeWords("a b.go", { from: 4, to: 9 })]).toEqual(["@a/b.go", "@a/b.go:4", '@"a b.go":4-9']);
+  expect([placeWords("a/b.go", null), placeWords("a/b.go", { from: 4, to: 4 }), placeWords("a b.go", { from: 4, to: 9 })]).toEqual(["@a/b.go", "@a/b.go#L4", '@"a b.go#L4-9"']);
+  expect(mentionsIn(`${placeWords("a b.go", { from: 4, to: 9 })} and ${placeWords("a/b.go", { from: 4, to: 4 })}`)).toEqual(["a b.go", "a/b.go"]);
 });

@@ -59,5 +59,5 @@ export function chosenLines(was: Lines | null, line: number, extend: boolean): L
 
 export const linesWords = (l: Lines): string => (l.from === l.to ? `line ${l.from}` : `lines ${l.from}–${l.to}`);
 
-/** How a prompt names some lines of a file. */
-export const placeWords = (path: string, l: Lines | null): string => mentionOf(path) + (l ? `:${l.from}${l.to > l.from ? `-${l.to}` : ""}` : "");
+/** How a prompt names some lines of a file, as Claude Code reads it. */
+export const placeWords = (path: string, l: Lines | null): string => mentionOf(path, false, l ? `#L${l.from}${l.to > l.from ? `-${l.to}` : ""}` : "");

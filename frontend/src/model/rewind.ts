@@ -62,24 +62,23 @@ export function wentWords(r: Rewind, time: string): string {
 const left = (it: RewoundItem): boolean => it.rewind.state === "done" && hasTalk(it.rewind.what);
 
 /**
- * The rows without those that left the conversation. Those of a going back that is open come, and are named in gone.
- * Of several, one within another, the outermost counts.
+ * The rows without those that left the conversation. Those of a going back that is open come, and are named in gone;
+ * those of a closed one are in hidden, by its key. Of several, one within another, the outermost counts.
  */
-export function withoutLeft(items: readonly Item[], open: (key: string) => boolean): { items: Item[]; gone: Set<string> } {
+export function withoutLeft(items: readonly Item[], open: (key: string) => boolean): { items: Item[]; gone: Set<string>; hidden: Map<string, Item[]> } {
   const gone = new Set<string>();
-  const hidden = new Set<string>();
+  const away = new Set<string>();
+  const hidden = new Map<string, Item[]>();
   for (let i = items.length - 1; i >= 0; i--) {
     const it = items[i];
-    if (it?.kind !== "rewound" || !left(it) || hidden.has(it.key)) continue;
+    if (it?.kind !== "rewound" || !left(it) || away.has(it.key)) continue;
     const runs = new Set(it.rewind.leaves ?? []);
     const first = items.findIndex((x) => x.runId === it.rewind.run_id && x.kind === "prompt");
-    for (let j = first < 0 ? 0 : first; j < i; j++) {
-      const x = items[j];
-      if (!x || (first < 0 && !runs.has(x.runId))) continue;
-      (open(it.key) ? gone : hidden).add(x.key);
-    }
+    const own = items.slice(first < 0 ? 0 : first, i).filter((x) => first >= 0 || runs.has(x.runId));
+    if (!open(it.key)) hidden.set(it.key, own);
+    for (const x of own) (open(it.key) ? gone : away).add(x.key);
   }
-  return { items: hidden.size === 0 ? (items as Item[]) : items.filter((x) => !hidden.has(x.key)), gone };
+  return { items: away.size === 0 ? (items as Item[]) : items.filter((x) => !away.has(x.key)), gone, hidden };
 }
 
 /** The rows that would leave with a prompt: all behind it. */

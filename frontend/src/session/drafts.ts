@@ -1,5 +1,5 @@
 // Drafts: text that was typed but not sent, and how it is to be sent, for each channel. They survive a reload.
-import type { ChannelID } from "../api/types";
+import type { ChannelID, PromptOptions } from "../api/types";
 import { duration } from "../model/format";
 import type { Letter } from "../model/outbox";
 import { MOST_PICTURES, picturesStore } from "../model/pictures";
@@ -38,12 +38,18 @@ export function setWish(id: ChannelID, part: Partial<Wish>) {
   saveChoice(`wish.${id}`, wishText(wish));
 }
 
-/** Puts an unsent prompt back, before what was typed since. The box has no place for a delay, so its loss is said. */
+/** Puts a prompt back into its box as it was to be sent, before what was typed since. */
+export function putBack(id: ChannelID, prompt: string, options: PromptOptions) {
+  const typed = draftOf(draftsStore.getState(), id);
+  setDraft(id, typed && typed !== prompt ? `${prompt}\n\n${typed}` : prompt);
+  setWish(id, withOptions(wishIn(wishesStore.getState(), id), options));
+  if (options.plan) setPlan(id, true);
+  const own = options.attachments ?? [];
+  if (own.length > 0) setPictures(id, [...own, ...picturesOf(picturesStore.getState(), id).filter((a) => !own.some((b) => b.id === a.id))].slice(0, MOST_PICTURES));
+}
+
+/** Puts an unsent prompt back. The box has no place for a delay, so its loss is said. */
 export function takeBack({ channelId, prompt, options }: Letter) {
-  const typed = draftOf(draftsStore.getState(), channelId);
-  setDraft(channelId, typed ? `${prompt}\n\n${typed}` : prompt);
-  if (options) setWish(channelId, withOptions(wishIn(wishesStore.getState(), channelId), options));
-  if (options?.plan) setPlan(channelId, true);
-  if (options?.attachments) setPictures(channelId, [...options.attachments, ...picturesOf(picturesStore.getState(), channelId)].slice(0, MOST_PICTURES));
+  putBack(channelId, prompt, options ?? {});
   if (options?.delay_seconds) toast(`The prompt was to go out after ${duration(options.delay_seconds * 1000)}. Choose the time again when you send it.`);
 }

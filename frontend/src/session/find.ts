@@ -2,6 +2,7 @@
 import { toFailure } from "../api/failure";
 import type { ChannelID, FoundEvent } from "../api/types";
 import { revealTimeline } from "../dock/dock";
+import type { Find } from "../model/find";
 import { findStore, foundRowStore, noFind, rowOf } from "../model/find";
 import { timelineOf, timelinesStore, toast, viewStore } from "../model/stores";
 import type { Item } from "../model/timeline/items";
@@ -15,17 +16,37 @@ const PAGE = 100;
 
 let asked = 0;
 let pause: ReturnType<typeof setTimeout> | undefined;
+let wish: (() => void) | null = null; // what the person wants of the hits that are on their way
+
+/** Acts on the hits of the words that are there: those of before count for nothing while others are on their way. */
+export function whenFound(act: () => void) {
+  if (findStore.getState().phase === "loading") wish = act;
+  else act();
+}
+
+/** Forgets what was to be done with hits that are on their way. */
+export function unwish() {
+  wish = null;
+}
 
 /** Searches once the person stops writing. The hits of before stay until then. */
 export function search(words: string, channel: ChannelID) {
   const mine = ++asked;
+  unwish();
   clearTimeout(pause);
   if (!words.trim()) return findStore.setState({ ...noFind, bar: findStore.getState().bar, channel });
   findStore.setState({ words, channel, phase: "loading" });
+  const answer = (is: Partial<Find>) => {
+    if (mine !== asked) return;
+    findStore.setState({ found: [], more: false, at: -1, failure: null, ...is });
+    const act = wish;
+    unwish();
+    act?.();
+  };
   pause = setTimeout(() => {
     session().api.channels.find({ words, channel_id: channel, limit: PAGE }).then(
-      ({ found, more }) => mine === asked && findStore.setState({ phase: "done", found: found ?? [], more, at: -1, failure: null }),
-      (err: unknown) => mine === asked && findStore.setState({ phase: "error", found: [], more: false, at: -1, failure: toFailure(err) }),
+      ({ found, more }) => answer({ phase: "done", found: found ?? [], more }),
+      (err: unknown) => answer({ phase: "error", failure: toFailure(err) }),
     );
   }, PAUSE_MS);
 }
@@ -58,6 +79,7 @@ export function openFindBar() {
 
 export function closeFindBar() {
   clearTimeout(pause);
+  unwish();
   asked++;
   findStore.setState({ ...noFind });
 }
@@ -69,7 +91,9 @@ export function openFind(words = "") {
 }
 
 /** Goes to the next hit, the newest first. */
-export async function step(by: 1 | -1) {
+export const step = (by: 1 | -1) => whenFound(() => void goOn(by));
+
+async function goOn(by: 1 | -1) {
   const { found, at, more } = findStore.getState();
   if (found.length === 0) return;
   if (at + by >= found.length && more) await searchOlder();
@@ -89,7 +113,9 @@ export const goToFound = (f: FoundEvent, enter = true) => goToItem(f.channel_id,
  */
 export async function goToItem(channel: ChannelID, event: number, pick: (items: readonly Item[]) => Item | undefined, enter = true) {
   if (viewStore.getState().selected !== channel) select(channel);
-  if (!(await session().reach(channel, event))) {
+  const there = await session().reach(channel, event);
+  if (viewStore.getState().selected !== channel) return; // the person went elsewhere meanwhile
+  if (!there) {
     toast("That part of the timeline could not be loaded. Try again.");
     return;
   }

@@ -31,25 +31,33 @@ export function removePicture(id: ChannelID, picture: string) {
   // Another window with the same draft may have taken it out, and told so.
   const had = parsePictures(loadChoice(key(id))).some((a) => a.id === picture);
   setPictures(id, all.filter((a) => a.id !== picture));
-  if (had) session().api.files.detach(id, picture).catch(() => {}); // then it stays
+  if (had) dropPicture(id, picture);
 }
 
 export function takesAsPicture(i: Item): boolean {
   return "path" in i ? isPicture(i.path) : isPicture(i.file.name, i.file.type);
 }
 
-/** Attaches a picture to the prompt. Rejects with a Failure. */
-export async function attachPicture(id: ChannelID, i: Item): Promise<void> {
+/** Gives Loop a picture that is to go with the prompt; keepPicture or dropPicture has to follow. Rejects with a Failure. */
+export async function bringPicture(id: ChannelID, i: Item): Promise<Attachment | null> {
   const { files } = session().api;
-  let a: Attachment | null;
   if (picturesOf(picturesStore.getState(), id).length >= MOST_PICTURES) throw tooMany();
   try {
-    a = "path" in i ? await files.attachFile(id, i.path) : await files.attach(id, itemName(i), await contentOf(i.file, itemName(i)));
+    return "path" in i ? await files.attachFile(id, i.path) : await files.attach(id, itemName(i), await contentOf(i.file, itemName(i)));
   } catch (err) {
     throw toFailure(err);
   }
+}
+
+/** Puts a picture that Loop has into the draft. */
+export function keepPicture(id: ChannelID, a: Attachment) {
   const now = picturesOf(picturesStore.getState(), id);
-  if (a && !now.some((b) => b.id === a.id)) setPictures(id, [...now, a]);
+  if (!now.some((b) => b.id === a.id)) setPictures(id, [...now, a]);
+}
+
+/** Tells Loop that a picture goes into no draft. */
+export function dropPicture(id: ChannelID, picture: string) {
+  session().api.files.detach(id, picture).catch(() => {}); // then it stays
 }
 
 const tooMany = (): Failure => ({ code: "invalid_input", cause: `${MOST_PICTURES} pictures go with one prompt at most.`, remedy: "Take one out, or send two prompts." });

@@ -1,6 +1,8 @@
 // Actions on prompts that wait.
-import type { ChannelID } from "../api/types";
-import { setTimeline, toastFailure } from "../model/stores";
+import type { ChannelID, Run, RunID } from "../api/types";
+import { setTimeline, timelineOf, timelinesStore, toast, toastFailure } from "../model/stores";
+import { putBack } from "./drafts";
+import { texts } from "./questiondrafts";
 import { session } from "./session";
 
 // Loop holds an edited prompt for five minutes. The editor renews the hold in time.
@@ -17,7 +19,7 @@ async function tried(f: () => Promise<unknown>): Promise<boolean> {
 }
 
 export const hold = (id: string) => tried(() => session().api.runs.hold(id));
-export const editQueued = (id: string, prompt: string) => tried(() => session().api.runs.edit(id, prompt));
+const editQueued = (id: string, prompt: string) => tried(() => session().api.runs.edit(id, prompt));
 export const steer = (id: string) => tried(() => session().api.runs.steer(id));
 
 /** Ends the hold of an edited prompt. A failure is no problem: the hold may have ended by itself. */
@@ -32,6 +34,39 @@ export function keepHeld(id: string): (saved: boolean) => void {
     clearInterval(t);
     if (!saved) void release(id);
   };
+}
+
+const saving = new Set<RunID>();
+const watched = new Map<RunID, () => void>();
+
+/** Saves the change to a waiting prompt. False: it is still unsaved. */
+export async function saveEdit(run: Run, prompt: string): Promise<boolean> {
+  saving.add(run.run_id);
+  const saved = await editQueued(run.run_id, prompt);
+  saving.delete(run.run_id);
+  if (saved) texts.delete(run.run_id);
+  watched.get(run.run_id)?.();
+  return saved;
+}
+
+/** Called once the editor of a waiting prompt is gone: an unsaved change goes into the prompt box when its prompt has left the queue. */
+export function keepEdit(run: Run) {
+  const id = run.run_id;
+  if (watched.has(id) || !texts.has(id)) return;
+  const look = () => {
+    const t = timelineOf(timelinesStore.getState(), run.channel_id);
+    const text = texts.get(id)?.trim();
+    if (text !== undefined && (saving.has(id) || t.phase !== "ready" || t.queue.some((r) => r.run_id === id))) return;
+    stop();
+    watched.delete(id);
+    texts.delete(id);
+    if (!text || text === run.prompt.trim()) return;
+    putBack(run.channel_id, text, {});
+    toast("The prompt that you were editing waits no more. What you wrote is in the prompt box.");
+  };
+  const stop = timelinesStore.subscribe(look);
+  watched.set(id, look);
+  look();
 }
 
 /** Reorders a queue. The page then shows the order that Loop has, even after a refusal. */

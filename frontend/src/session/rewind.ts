@@ -4,8 +4,8 @@ import type { BackRequest, ChannelID, RunID } from "../api/types";
 import { openPanel } from "../dock/dock";
 import { plural } from "../model/format";
 import { hasTalk, REWIND_PANEL, rewindStore } from "../model/rewind";
-import { draftsStore, toast, toastFailure } from "../model/stores";
-import { draftOf, setDraft } from "./drafts";
+import { toast, toastFailure } from "../model/stores";
+import { putBack } from "./drafts";
 import { session } from "./session";
 
 /** Opens the panel that says what going back to before a run's prompt would do. */
@@ -15,12 +15,12 @@ export function goBackTo(channel: ChannelID, run: RunID) {
   openPanel({ kind: REWIND_PANEL, data: null });
 }
 
-/** Goes back. The prompt comes back to the box, before what was typed since. Throws a failure. */
+/** Goes back. The prompt comes back to the box as it was sent, before what was typed since. Throws a failure. */
 export async function goBack(channel: ChannelID, run: RunID, req: BackRequest) {
   const out = await session().api.rewind.back(run, req);
   if (hasTalk(req.what)) {
-    const typed = draftOf(draftsStore.getState(), channel);
-    setDraft(channel, typed && typed !== out.text ? `${out.text}\n\n${typed}` : out.text);
+    const { text, plan, attachments, model, effort } = out;
+    putBack(channel, text, { plan, attachments, model, effort });
   }
   const files = out.files > 0 ? ` ${plural(out.files, "file")} changed.` : "";
   toast([`Went back.${files}`, ...(out.notices ?? [])].join(" "), null, { name: "Undo", run: () => void undo(out.id) });

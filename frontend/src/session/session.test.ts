@@ -207,6 +207,20 @@ describe("a prompt", () => {
     expect([ids, letters()]).toEqual([[true, true], []]);
   });
 
+  it("that was put back into the box while another is sent again is not sent", async () => {
+    const { loop, session } = await connected();
+    const offline = { state: "failed" as const, failure: failure("offline") };
+    outboxStore.setState({ letters: [{ ...letter(), ...offline }, { ...letter(), clientId: "c2", ...offline }] });
+    let answer: (run: unknown) => void = () => undefined;
+    loop.given["Runs.Prompt"] = () => new Promise((r) => (answer = r));
+    loop.link({ state: "online" });
+    await settle();
+    session.dropLetter("c2");
+    answer({ run_id: "c1", channel_id: "a", state: "running" });
+    await settle();
+    expect([loop.called("Runs.Prompt").length, letters()]).toEqual([1, []]);
+  });
+
   it("that waits for an answer of the person's says so", async () => {
     const { session } = await connected({ "Runs.Prompt": () => ({ run_id: "c1", channel_id: "a", state: "queued", prompt: "go", waits_for: { why: "question", question_id: "q" } }) });
     await session.deliverLetter(letter());

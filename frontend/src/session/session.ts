@@ -216,7 +216,9 @@ export function startSession(bridge: Bridge) {
 
   /** Sends again the prompts that failed only because Loop did not answer. */
   async function resend() {
-    for (const l of outboxStore.getState().letters) {
+    for (const { clientId } of outboxStore.getState().letters) {
+      const l = outboxStore.getState().letters.find((x) => x.clientId === clientId);
+      if (!l) continue; // the person took it back while another was sent
       if (l.state === "failed" && l.failure?.code !== OFFLINE) continue;
       await deliverLetter(l);
     }

@@ -124,10 +124,11 @@ export function FilesPanel({ channelId, panelId, kept }: { channelId: ChannelID;
     if (!visit || visit !== n || !path) return;
     fileVisitStore.setState({ path: "" });
     setFile(path);
+    if (path === file) setTimes((x) => x + 1); // it may have changed since it was read
     setNamed({ path, at: line, visit });
     setFront(true);
     requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(".files-preview")?.focus({ preventScroll: true }));
-  }, [visit]);
+  }, [visit, file]);
   const submit = (e: FormEvent) => {
     e.preventDefault();
     if (typed?.trim()) go(typed.trim());

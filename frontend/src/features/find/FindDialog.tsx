@@ -6,7 +6,7 @@ import { findStore, stretches, whose, wordsOf } from "../../model/find";
 import { frameStore } from "../../model/stores";
 import { stripColour, visible } from "../../model/text";
 import { visibleLine } from "../../model/gate-text";
-import { goToFound, search, searchOlder } from "../../session/find";
+import { goToFound, search, searchOlder, unwish, whenFound } from "../../session/find";
 import { front } from "../../ui/layer";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -25,6 +25,7 @@ export function FindDialog({ onClose }: { onClose(): void }) {
   useEffect(() => {
     const f = findStore.getState();
     if (f.words && f.channel) search(f.words, ""); // of one channel so far
+    return unwish;
   }, []);
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -35,13 +36,14 @@ export function FindDialog({ onClose }: { onClose(): void }) {
     front.after(() => void goToFound(f));
     onClose();
   };
-  const step = (by: number) => setAt(Math.max(0, Math.min(find.found.length - 1, here + by)));
+  const enter = () => whenFound(() => go(findStore.getState().found[find.phase === "loading" ? 0 : here]));
+  const step = (by: number) => find.phase !== "loading" && setAt(Math.max(0, Math.min(find.found.length - 1, here + by)));
   const words = wordsOf(find.words);
   return (
     <Modal title="Find in all that was said and done" wide onClose={onClose}>
       <div className="find" onKeyDown={(e) => {
         if (composing(e)) return;
-        const does: Record<string, () => void> = { ArrowDown: () => step(1), ArrowUp: () => step(-1), PageDown: () => step(8), PageUp: () => step(-8), Enter: () => go(find.found[here]) };
+        const does: Record<string, () => unknown> = { ArrowDown: () => step(1), ArrowUp: () => step(-1), PageDown: () => step(8), PageUp: () => step(-8), Enter: enter };
         const f = does[e.key];
         if (!f || (e.key === "Enter" && !(e.target instanceof HTMLInputElement))) return;
         e.preventDefault();

@@ -35,15 +35,15 @@ export function FindBar({ channelId }: { channelId: ChannelID }) {
     <div className="searchbar" role="search" aria-label="Find in the timeline" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") close();
-      else if (e.key === "Enter" && e.target === field.current) void step(e.shiftKey ? -1 : 1);
+      else if (e.key === "Enter" && e.target === field.current) step(e.shiftKey ? -1 : 1);
       else return;
       e.preventDefault();
       e.stopPropagation();
     }}>
       <input ref={field} className="field" aria-label="Find in the timeline" placeholder="Find in the timeline" value={find.words} spellCheck={false} maxLength={300} onChange={(e) => search(e.target.value, channelId)} />
       <span className={`tnum searchbar-count ${find.phase === "error" ? "fail" : ""}`} role="status">{countWords(find)}</span>
-      <IconButton small name="Earlier" keys="Enter" disabled={none} onClick={() => void step(1)}><ChevronUp size={14} aria-hidden /></IconButton>
-      <IconButton small name="Later" keys="Shift Enter" disabled={none} onClick={() => void step(-1)}><ChevronDown size={14} aria-hidden /></IconButton>
+      <IconButton small name="Earlier" keys="Enter" disabled={none} onClick={() => step(1)}><ChevronUp size={14} aria-hidden /></IconButton>
+      <IconButton small name="Later" keys="Shift Enter" disabled={none} onClick={() => step(-1)}><ChevronDown size={14} aria-hidden /></IconButton>
       <Button look="small" onClick={() => openFind(find.words)}>Everywhere</Button>
       <IconButton small name="Close the search" keys="Esc" onClick={close}><X size={14} aria-hidden /></IconButton>
     </div>

@@ -95,14 +95,21 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
     onClearFilter();
     reveal(key, enter);
   };
-  useReveal(items, nested.hidden, t.phase === "ready", (key) => t.built.items.some((it) => it.key === key), unfilter, scroller, (index, key) => {
+  const unfold = (key: string) => {
     pause();
-    setCurrent(key);
-    const row = items[index];
-    if (row && isFoldable(row) && foundRowStore.getState().key === key) setOpen((o) => ({ ...o, [key]: true }));
-    if (nested.hidden.has(key)) setOpen((o) => ({ ...o, [key]: true }));
-    virt.scrollToIndex(index, { align: "auto" });
-  });
+    setOpen((o) => ({ ...o, [key]: true }));
+  };
+  useReveal({
+    items, hidden: [nested.hidden, stays.hidden], ready: t.phase === "ready", isOpen: (key) => Boolean(open[key]),
+    known: (key) => t.built.items.some((it) => it.key === key), aside: unfilter, open: unfold,
+    show(index, key) {
+      pause();
+      setCurrent(key);
+      const row = items[index];
+      if ((row && isFoldable(row) && foundRowStore.getState().key === key) || nested.hidden.has(key)) unfold(key);
+      virt.scrollToIndex(index, { align: "auto" });
+    },
+  }, scroller);
 
   useFoundMarks(channelId, scroller);
   const leaving = useStore(leavingStore, (all) => all[channelId]);

@@ -3,7 +3,8 @@ import { useEffect } from "react";
 import { useStore } from "zustand";
 import { stopStore } from "../../model/stores";
 import type { Item } from "../../model/timeline/items";
-import { focusCard, showInPanel, STAY, takeStop } from "../../session/gate";
+import { wayTo } from "../../model/timeline/wayto";
+import { focusCard, reveal, showInPanel, STAY, takeStop } from "../../session/gate";
 
 const FRAMES = 30;
 
@@ -14,32 +15,43 @@ function focusItem(within: HTMLElement | null, index: number, left = FRAMES) {
   else if (left > 0) requestAnimationFrame(() => focusItem(within, index, left - 1));
 }
 
-/** Whether an item is meant, or a folded run that it is in. */
-function isAt(it: Item, id: string): boolean {
-  return it.key === id || (it.kind === "tool" && `tool ${it.useId}` === id) || (it.kind === "reads" && it.items.some((x) => isAt(x, id)));
-}
+type List = {
+  items: readonly Item[];
+  hidden: readonly ReadonlyMap<string, readonly Item[]>[]; // what closed rows stand for
+  ready: boolean;
+  isOpen(key: string): boolean;
+  known(key: string): boolean; // an item is of the timeline, though it may not be among these
+  aside(key: string, enter: boolean): void; // says or changes why it is not
+  open(key: string): void;
+  show(index: number, key: string): void;
+};
 
 /**
- * Shows the card of a held call when the person goes to it, and gives it the keyboard. The
- * list draws what is in sight only, so it is told first. A card that is on no loaded page is
- * in the panel of what waits. known: whether an item is of the timeline, though it is not among
- * these; aside: says or changes why.
+ * Shows a row, or the card of a held call, when the person goes to it, and gives it the keyboard.
+ * The list draws what is in sight only, so it is told first. What hides the row opens, one more
+ * with each drawing. A card that is on no loaded page is in the panel of what waits.
  */
-export function useReveal(items: readonly Item[], hidden: ReadonlyMap<string, readonly Item[]>, ready: boolean, known: (key: string) => boolean, aside: (key: string, enter: boolean) => void, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
+export function useReveal(list: List, scroller: RefObject<HTMLDivElement | null>) {
   const wanted = useStore(stopStore, (s) => s.to === "timeline");
   useEffect(() => {
-    const asked = wanted && ready ? takeStop("timeline") : "";
+    const { items, show } = list;
+    const asked = wanted && list.ready ? takeStop("timeline") : "";
     const id = asked.replace(STAY, "");
     if (!id) return;
-    const item = items.findIndex((it) => isAt(it, id) || hidden.get(it.key)?.some((x) => isAt(x, id)));
-    if (item >= 0) { // not a card: the item itself
-      show(item, items[item]?.key ?? "");
-      if (id === asked) focusItem(scroller.current, item);
+    const way = wayTo(items, list.hidden, list.isOpen, id);
+    if (way && "open" in way) {
+      list.open(way.open);
+      reveal(id, id === asked);
+      return;
+    }
+    if (way) { // not a card: the item itself
+      show(way.at, items[way.at]?.key ?? "");
+      if (id === asked) focusItem(scroller.current, way.at);
       return;
     }
     const key = `g${id}`;
     const index = items.findIndex((it) => it.key === key);
-    if (index < 0) return known(id) ? aside(id, id === asked) : showInPanel(id);
+    if (index < 0) return list.known(id) ? list.aside(id, id === asked) : showInPanel(id);
     show(index, key);
     focusCard(id, scroller.current);
   });

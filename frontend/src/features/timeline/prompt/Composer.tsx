@@ -80,7 +80,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   };
 
   const { mention, onKey: mentionKey, look, leave, caret } = useMention(channelId, box, text, change);
-  const { commands, onKey: commandKey } = useCommands(channelId, box, text, caret, change);
+  const { commands, onKey: commandKey } = useCommands(channelId, box, text, caret, change, () => enter(false));
   const history = useHistory(channelId, running, box, text, change);
   const parts = useMemo(() => stretches(text), [text]);
   const mirrored = parts.some((p) => p.mention);
@@ -104,6 +104,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     change("");
   }
 
+  function enter(hard: boolean) {
+    if (parked && text.trim() && !hard && !plan && pictures.length === 0 && Object.keys(wishOptions(wish)).length === 0) { // what is chosen for a prompt is one
+      if (asked) answer.current?.();
+      else setOffered(text);
+    } else submit(hard && busy ? { interrupt: true } : {});
+  }
+
   async function stop() {
     setStopping(running || "yes");
     await stopRun(channelId);
@@ -125,15 +132,11 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     }
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
-      if (parked && text.trim() && !mod(e.nativeEvent) && !plan && pictures.length === 0 && Object.keys(wishOptions(wish)).length === 0) { // what is chosen for a prompt is one
-        if (asked) answer.current?.();
-        else setOffered(text);
-      } else submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
+      enter(mod(e.nativeEvent));
     } else if (e.key === "Escape" && asked) {
       e.preventDefault();
       setOffered("");
-    } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && history.walk(true)) e.preventDefault();
-    else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && history.walk(false)) e.preventDefault();
+    } else if ((e.key === "ArrowUp" || e.key === "ArrowDown") && !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey && history.walk(e.key === "ArrowUp")) e.preventDefault();
   }
 
   function onPaste(e: ClipboardEvent) {

@@ -11,7 +11,7 @@ import { composing, keys, mod, MOD, pressed } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
 import { promptAfter, removeQueued } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
-import { editQueued, hold, keepHeld, release, steer } from "../../../session/queue";
+import { hold, keepEdit, keepHeld, release, saveEdit, steer } from "../../../session/queue";
 import { texts } from "../../../session/questiondrafts";
 
 type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
@@ -87,8 +87,11 @@ export function Editor({ run, onDone }: { run: Run; onDone(): void }) {
   const saved = useRef(false);
   useEffect(() => {
     const end = keepHeld(run.run_id);
-    return () => end(saved.current);
-  }, [run.run_id]);
+    return () => {
+      end(saved.current);
+      keepEdit(run);
+    };
+  }, [run.run_id]); // eslint-disable-line react-hooks/exhaustive-deps -- only its own end ends the hold
   const done = (toPrompt: () => void) => {
     texts.delete(run.run_id);
     onDone();
@@ -98,7 +101,7 @@ export function Editor({ run, onDone }: { run: Run; onDone(): void }) {
     if (!text.trim() || busy) return;
     setBusy(true);
     const toPrompt = promptAfter(run.channel_id);
-    saved.current = await editQueued(run.run_id, text.trim());
+    saved.current = await saveEdit(run, text.trim());
     if (saved.current) done(toPrompt);
     setBusy(false);
   };

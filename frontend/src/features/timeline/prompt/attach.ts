@@ -9,7 +9,7 @@ import { draftsStore } from "../../../model/stores";
 import type { Item } from "../../../session/bring";
 import { bring, itemName } from "../../../session/bring";
 import { draftOf, setDraft } from "../../../session/drafts";
-import { attachPicture, takesAsPicture } from "../../../session/pictures";
+import { bringPicture, dropPicture, keepPicture, takesAsPicture } from "../../../session/pictures";
 
 export type Attach = { name: string; nth: number; of: number; problems: Failure[] };
 const NONE: Attach = { name: "", nth: 0, of: 0, problems: [] };
@@ -64,8 +64,15 @@ async function work(id: ChannelID, job: Job) {
     const { item, place } = next;
     change(id, { name: itemName(item), nth: attachOf(attachStore.getState(), id).nth + 1 });
     try {
-      const word = takesAsPicture(item) ? await attachPicture(id, item) : await bring(id, item);
-      if (jobs.get(id) !== job) return; // the person gave up
+      if (takesAsPicture(item)) {
+        const picture = await bringPicture(id, item);
+        if (picture && jobs.get(id) === job) keepPicture(id, picture);
+        else if (picture) dropPicture(id, picture.id);
+        if (jobs.get(id) !== job) return; // the person gave up
+        continue;
+      }
+      const word = await bring(id, item);
+      if (jobs.get(id) !== job) return;
       if (word) put(id, place, word);
     } catch (err) {
       if (jobs.get(id) !== job) return;

@@ -1,9 +1,15 @@
 import type { RefObject } from "react";
 import { useEffect, useRef } from "react";
 import type { ChannelID } from "../../../api/types";
+import { leavesText, rowsIn } from "../../../model/promptedge";
 import { session } from "../../../session/session";
 
 const HISTORY = 50; // prompts of this channel within reach of the arrow keys
+
+function rowsOf(el: HTMLTextAreaElement): number {
+  const { paddingTop, paddingBottom, lineHeight } = getComputedStyle(el);
+  return rowsIn(el.scrollHeight - parseFloat(paddingTop) - parseFloat(paddingBottom), parseFloat(lineHeight));
+}
 
 /** The earlier prompts of a channel, through which the arrow keys go. */
 export function useHistory(channelId: ChannelID, running: string, box: RefObject<HTMLTextAreaElement | null>, text: string, change: (text: string) => void) {
@@ -26,20 +32,29 @@ export function useHistory(channelId: ChannelID, running: string, box: RefObject
     requestAnimationFrame(() => box.current?.setSelectionRange(pos, pos));
   }
 
-  /** Goes to an earlier or later prompt, but only where the arrow key could not move the caret. */
-  function walk(back: boolean): boolean {
-    const el = box.current;
+  /** Goes to an earlier or later prompt. False: there is none. */
+  function step(back: boolean, typed: string): boolean {
     const h = history.current;
-    if (!el || el.selectionStart !== el.selectionEnd) return false;
-    const edge = back ? !text.slice(0, el.selectionStart).includes("\n") : !text.slice(el.selectionEnd).includes("\n");
     const next = h.at + (back ? 1 : -1);
-    if (!edge || next < -1 || next >= h.list.length) return false;
-    if (h.at === -1) h.draft = text;
+    if (next < -1 || next >= h.list.length) return false;
+    if (h.at === -1) h.draft = typed;
     h.at = next;
     const value = next === -1 ? h.draft : (h.list[next] ?? "");
     if (next === -1) h.list = h.all;
     show(value, back ? 0 : value.length);
     return true;
+  }
+
+  /** Goes to an earlier or later prompt, but only where the arrow key could not move the caret. True: the key is used. */
+  function walk(back: boolean): boolean {
+    const el = box.current;
+    if (!el || el.selectionStart !== el.selectionEnd) return false;
+    const at = el.selectionStart;
+    const leaves = leavesText(text, at, back, rowsOf(el));
+    if (leaves === "yes") return step(back, text);
+    // The caret moves after this key is handled, unless it is in the outermost row.
+    if (leaves === "look") requestAnimationFrame(() => box.current === el && el.value === text && el.selectionStart === at && el.selectionEnd === at && step(back, text));
+    return false;
   }
 
   return {

@@ -3,6 +3,7 @@ import { useEffect, useId, useState } from "react";
 import type { FileMatch, FileMatches } from "../../../api/contract.gen";
 import { toFailure } from "../../../api/failure";
 import type { ChannelID, Failure } from "../../../api/types";
+import { listKey } from "../../../model/listkeys";
 import { linesOf, mentionAt, withMention } from "../../../model/mention";
 import type { Recent } from "../../../model/recents";
 import { openedStore, recentFiles } from "../../../model/recents";
@@ -41,7 +42,7 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
   const [caret, setCaret] = useState(-1); // -1: the box is not in use
   const [left, setLeft] = useState(-1); // the @ whose list the person closed
   const [found, setFound] = useState<Found | null>(null);
-  const [asked, setAsked] = useState<string | null>(null); // what found is the answer to
+  const [asked, setAsked] = useState<string | null>(null); // what found or the fault is the answer to
   const [wish, setWish] = useState<{ query: string; enter: boolean } | null>(null); // the key that came before its list
   const [fault, setFault] = useState("");
   const [active, setActive] = useState(0);
@@ -53,8 +54,10 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
   useEffect(() => (open ? setRecent(recentsOf(channelId)) : undefined), [channelId, open]);
 
   useEffect(() => {
+    setWish(null); // it was for other letters
     if (query === null) {
       setFound(null);
+      setAsked(null);
       setFault("");
       return;
     }
@@ -94,15 +97,13 @@ export function useMention(channelId: ChannelID, box: RefObject<HTMLTextAreaElem
   function onKey(e: KeyboardEvent): boolean {
     if (!open || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return false;
     const count = found?.files.length ?? 0;
-    if (e.key === "Escape") setLeft(typed.from);
-    else if (count === 0) return false;
-    else if (e.key === "ArrowDown") setActive((active + 1) % count);
-    else if (e.key === "ArrowUp") setActive((active + count - 1) % count);
-    else if (e.key === "Enter" || e.key === "Tab") {
-      if (asked === letters) choose(active, e.key === "Tab");
-      else setWish({ query: letters, enter: e.key === "Tab" }); // the list is of an earlier letter
-    }
-    else return false;
+    const does = listKey(e.key, count, asked === letters);
+    if (does === "none") return false;
+    if (does === "close") setLeft(typed.from);
+    else if (does === "next") setActive((active + 1) % count);
+    else if (does === "previous") setActive((active + count - 1) % count);
+    else if (does === "take") choose(active, e.key === "Tab");
+    else setWish({ query: letters, enter: e.key === "Tab" });
     e.preventDefault();
     e.stopPropagation();
     return true;
