@@ -200,7 +200,8 @@ func (b *Bell) status(ctx context.Context, e core.Event, s core.Status) {
 	case core.RunCancelled:
 		b.withdraw(e.ChannelID, string(e.RunID)) // it waits for nobody any more
 	case core.RunDone:
-		b.withdraw(e.ChannelID, string(e.RunID)) // also where nobody wants to be told of its end
+		// Also where nobody wants to be told of its end.
+		b.withdraw(e.ChannelID, string(e.RunID))
 		if s.StopReason != string(core.QuestionAsk) && s.StopReason != string(core.QuestionPlan) { // its question has rung
 			b.ring(ctx, e.ChannelID, string(e.RunID), isDone, cmp.Or(firstLine(s.Result), "The run is over."))
 		}

@@ -173,7 +173,9 @@ func TestNoticesGoOnWhereNothingShowedOne(t *testing.T) {
 	inTray(t, "a", func(d *desk, n *tray, settle func()) {
 		n.set(fmt.Errorf("%w: the service is away", ErrUnavailable))
 		wait := func(id string) {
-			d.set(func() { d.waiting = append(d.waiting, core.Approval{ID: id, Title: "Write", Target: "/" + id, Digest: "of " + id}) })
+			d.set(func() {
+				d.waiting = append(d.waiting, core.Approval{ID: id, Title: "Write", Target: "/" + id, Digest: "of " + id})
+			})
 			settle()
 		}
 		wait("b")
