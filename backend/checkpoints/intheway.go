@@ -100,9 +100,6 @@ func InTheWay(ctx context.Context, f core.WorkFolder, changes []Change) (map[str
 		if c.From != nil {
 			continue
 		}
-		if _, err := f.Root.Lstat(c.Path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
 		if w.blocked(f.Root, strings.Split(c.Path, "/"), "") {
 			out[c.Path] = true
 		}

@@ -86,14 +86,17 @@ func TestNoFileIsClearedAway(t *testing.T) {
 func TestInTheWay(t *testing.T) {
 	r := newRig(t)
 	r.put(map[string]string{
-		".gitignore": "__pycache__/\n", "ignored": "1", "repo": "2", "covered": "3", "fine": "4", "kept": "5", "dir/in": "6", "back": "7", "readme.md": "8",
+		".gitignore": "__pycache__/\n", "ignored": "1", "repo": "2", "covered": "3", "fine": "4", "kept": "5", "dir/in": "6", "back": "7", "readme.md": "8", "linked/in": "9",
 	})
 	before, h := r.take(nil, Hash{})
-	r.remove("ignored", "repo", "covered", "fine", "kept", "dir", "back", "readme.md")
+	r.remove("ignored", "repo", "covered", "fine", "kept", "dir", "back", "readme.md", "linked")
 	r.put(map[string]string{
 		"ignored/a": "x", "ignored/__pycache__/b": "x", "repo/.git/HEAD": "x", "fine/a": "x", "kept/mine": "x", "dir": "mine", "README.md": "8",
 	})
 	r.mkdir("covered/mount", "fine/sub")
+	if err := r.root().Symlink("fine", "linked"); err != nil {
+		t.Fatal(err)
+	}
 	after, _ := r.take(before, h)
 	changes := Changes(after, before)
 	f := core.WorkFolder{Root: r.root(), Covered: func(p string) bool { return p == "covered/mount" }}
@@ -103,6 +106,7 @@ func TestInTheWay(t *testing.T) {
 	}{
 		"all":                 {want: []string{"covered", "ignored", "repo"}},
 		"without some":        {keep: []string{"kept/mine", "dir"}, want: []string{"covered", "dir/in", "ignored", "kept", "repo"}},
+		"a link on the way":   {keep: []string{"linked"}, want: []string{"covered", "ignored", "linked/in", "repo"}},
 		"two spellings":       {keep: []string{"README.md"}, want: []string{"covered", "ignored", "repo"}},
 		"nothing is replaced": {keep: []string{"covered", "ignored", "repo"}},
 	} {

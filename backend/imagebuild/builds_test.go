@@ -410,7 +410,10 @@ func TestAnImageOfOnesOwnSaysWhatBringsIt(t *testing.T) {
 	if told := r.told(); told.State != core.ImageMissing || told.Failure == nil || !told.Theirs {
 		t.Errorf("told %+v", told)
 	}
-	r.s.engine = pulls{r.fake}
+	r.s.engine = pulls{r.fake, core.Fail(core.CodeDiskFull, nil, "The engine's disk is full.", "Make room.")}
+	wantCode(t, r.s.Ensure(t.Context(), ""), core.CodeDiskFull)
+	want("", "Make room.")
+	r.s.engine = pulls{r.fake, nil}
 	if err := r.s.Ensure(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -423,10 +426,16 @@ func TestAnImageOfOnesOwnSaysWhatBringsIt(t *testing.T) {
 	}
 }
 
-// pulls is an engine whose pulls bring an image.
-type pulls struct{ *enginetest.Fake }
+// pulls is an engine whose pulls bring an image, or fail.
+type pulls struct {
+	*enginetest.Fake
+	err error
+}
 
 func (r pulls) ImagePull(_ context.Context, ref string, _ func(string)) error {
+	if r.err != nil {
+		return r.err
+	}
 	r.AddImage(ref, "sha256:pulled", nil)
 	return nil
 }

@@ -49,7 +49,7 @@ func (s *Service) fetched(ctx context.Context, set Settings, err error) {
 	if _, why := s.toFetch(set); why == nil { // else the status says it by itself
 		s.mu.Lock()
 		s.last = core.ImageStatus{Ref: set.Ref}
-		if errors.Is(err, core.ErrNoImage) {
+		if err != nil && ctx.Err() == nil {
 			s.last.Failure = core.AsFailure(err)
 		}
 		s.mu.Unlock()

@@ -195,9 +195,12 @@ func TestStopOnceLeft(t *testing.T) {
 		looks   int // until the container is free; 0: it never is
 		want    time.Duration
 		unused  bool
+		gone    error // what the second try finds
 	}{
 		"a run that has ended":    {holders: []core.Holder{hold(core.HolderRun, "over")}, looks: 3, want: 2 * leaveTick},
 		"git":                     {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, want: leaveTick},
+		"git alone":               {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, unused: true, gone: core.ErrNotFound},
+		"that ended for it":       {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, unused: true, gone: core.ErrNotRunning},
 		"git that is over":        {holders: []core.Holder{hold(core.HolderGit, "g")}, looks: 2, unused: true},
 		"left just now":           {looks: 2},
 		"refused though free":     {},
@@ -215,7 +218,7 @@ func TestStopOnceLeft(t *testing.T) {
 				looks := 0
 				w.left = func() {
 					if looks++; looks == c.looks {
-						w.fail = nil
+						w.fail = c.gone
 					}
 				}
 				began := time.Now()

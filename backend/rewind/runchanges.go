@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"loop/backend/checkpoints"
 	"loop/backend/core"
@@ -112,6 +113,7 @@ func (s *Service) lookAt(ctx context.Context, id core.ChannelID, of core.RunID) 
 	if err != nil {
 		return nil, err
 	}
+	leave = sync.OnceFunc(leave)
 	defer leave()
 	list, err := s.o.Rows.Checkpoints(ctx, id)
 	if err != nil {
@@ -123,6 +125,7 @@ func (s *Service) lookAt(ctx context.Context, id core.ChannelID, of core.RunID) 
 		return nil, err
 	}
 	v.changes = checkpoints.Changes(from, to)
+	leave() // contents are only read from here on, and the next run's checkpoint waits for seconds at most
 	if len(v.changes) > mostListed {
 		v.changes, v.More = v.changes[:mostListed], true
 	}

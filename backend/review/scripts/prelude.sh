@@ -62,7 +62,7 @@ own() {
   head -c "$2" <"$1" | tr -d '\000'
   size=$(wc -c <"$1")
   [ "$size" -le "$2" ] && return
-  if [ "$size" -le 1048576 ]; then rest=$(g hash-object --no-filters --stdin <"$1"); else rest=$(stat -c 'changed %Z' "$1"); fi
+  if [ "$size" -le 1048576 ]; then rest=$(g hash-object --no-filters --stdin <"$1"); else rest=$(stat -L -c 'changed %Z' "$1"); fi
   printf '\n# More of this file is not shown: %s bytes, %s\n' "$size" "$rest"
 }
 # What is in no difference, and has git run programs.

@@ -177,14 +177,6 @@ export async function retryRun(runId: string) {
   }
 }
 
-export async function removeQueued(runId: string) {
-  try {
-    await session().api.runs.remove(runId);
-  } catch (err) {
-    toastFailure(err);
-  }
-}
-
 export async function buildImage() {
   openDialog("image");
   try {

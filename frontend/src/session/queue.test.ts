@@ -4,9 +4,10 @@ import type { Run } from "../api/types";
 import { draftsStore, timelineOf, timelinesStore, viewStore } from "../model/stores";
 
 const edit = vi.fn<() => Promise<unknown>>();
-vi.mock("./session", () => ({ session: () => ({ api: { runs: { edit: () => edit() } } }) }));
+const remove = vi.fn<() => Promise<unknown>>();
+vi.mock("./session", () => ({ session: () => ({ api: { runs: { edit: () => edit(), remove: () => remove() } } }) }));
 
-const { keepEdit, saveEdit } = await import("./queue");
+const { keepEdit, removeQueued, saveEdit } = await import("./queue");
 const { draftOf, setDraft } = await import("./drafts");
 const { texts } = await import("./questiondrafts");
 const run = (id: string) => ({ run_id: id, channel_id: "a", prompt: "do it", state: "queued" }) as Run;
@@ -63,5 +64,19 @@ test("a change that is being saved is put into the box only where that fails", a
     expect(draft()).toBe("");
     answer();
     expect([await saved, draft()]).toEqual([ok, want]);
+  }
+});
+
+test("a change to a prompt that the person removes goes with it, and stays where that fails", async () => {
+  for (const [ok, want] of [[true, undefined], [false, "well"]] as const) {
+    waits("one");
+    texts.set("one", "well");
+    keepEdit(run("one"));
+    remove.mockImplementationOnce(async () => {
+      if (!ok) throw new Error("gone");
+      waits(); // told before the answer
+    });
+    await removeQueued("one");
+    expect([texts.get("one"), draft()]).toEqual([want, ""]);
   }
 });

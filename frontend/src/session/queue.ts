@@ -36,6 +36,13 @@ export function keepHeld(id: string): (saved: boolean) => void {
   };
 }
 
+/** Removes a waiting prompt, with an unsaved change to it. */
+export async function removeQueued(id: RunID) {
+  const change = texts.get(id);
+  texts.delete(id); // before Loop tells that the prompt has gone
+  if (!(await tried(() => session().api.runs.remove(id))) && change !== undefined) texts.set(id, change);
+}
+
 const saving = new Set<RunID>();
 const watched = new Map<RunID, () => void>();
 

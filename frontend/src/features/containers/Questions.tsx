@@ -19,7 +19,7 @@ export function Question({ asked, r, onClose }: { asked: Exclude<Asked, "" | "cl
   const holders = c.holders ?? [];
   const held = holders.length > 0;
   const who = holdersList(holders);
-  const works = holders.some((h) => ["run", "git", "set-up"].includes(h.kind));
+  const works = holders.some((h) => ["run", "set-up"].includes(h.kind)); // Loop waits for git
   const ask = {
     recreate: {
       title: "Recreate the container?", verb: "Recreate", danger: false,

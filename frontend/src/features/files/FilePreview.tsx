@@ -91,10 +91,14 @@ function Picture({ preview, name }: { preview: Extract<Preview, { kind: "picture
 /** The lines of a text. A click on a number chooses its line, with Shift all up to it; so do Shift and the arrow keys. */
 function Lines({ path, lines, whole, line, visit, chosen, onChoose, onAsk }: LinesProps & { lines: string[]; whole: boolean }) {
   const list = useRef<HTMLOListElement>(null);
+  const arrived = useRef(-1); // the visit that has brought the keyboard here
   useEffect(() => {
     const el = line > 0 ? list.current?.children[Math.min(line, lines.length) - 1] : null;
+    const text = list.current?.parentElement;
+    if (arrived.current === visit && !text?.contains(document.activeElement)) return; // who has gone on is left alone
     el?.scrollIntoView({ block: "center" });
-    if (visit > 0 && line > 0) list.current?.parentElement?.focus({ preventScroll: true });
+    if (visit > 0 && line > 0 && arrived.current !== visit) text?.focus({ preventScroll: true });
+    arrived.current = visit;
   }, [line, visit, lines]);
   const press = (e: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];

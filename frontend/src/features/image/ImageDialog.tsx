@@ -1,5 +1,5 @@
 import { Hammer } from "lucide-react";
-import { useLayoutEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { imageWord } from "../../model/image";
 import { frameStore, viewStore } from "../../model/stores";
@@ -24,6 +24,9 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
     if (el && el.scrollHeight - el.scrollTop - el.clientHeight < 60) el.scrollTop = el.scrollHeight;
   }, [lines]);
   const building = image?.state === "building";
+  useEffect(() => { // what another caller's build came to counts from then on
+    if (image?.state === "building" || image?.state === "ready") viewStore.setState({ buildFailure: null });
+  }, [image]);
   const failure = image?.failure ?? (building ? null : asked);
   const p = Math.round((image?.progress ?? 0) * 100);
   return (

@@ -31,6 +31,7 @@ import "./review.css";
 import "./reviewlines.css";
 
 const UNIFIED_PX = 640; // below, two columns have no room
+const LIST_PX = 480; // up to it, the list or the file is shown, as in review.css
 
 /** What changed in a channel's folder, decided about hunk by hunk. */
 export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID; panelId: PanelID; kept: ReviewKept | null }) {
@@ -49,7 +50,8 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
   const [message, setMessage] = useState("");
   const { status, failure, reading, read, busy: work, act, file } = useReview(channelId, panel, shown, chosen, path);
   const { reject, undo } = useRejected(channelId, act);
-  const wide = useWidth(panel) >= UNIFIED_PX;
+  const width = useWidth(panel);
+  const wide = width >= UNIFIED_PX;
   useEffect(() => recallComments(channelId), [channelId]);
   const comments = useStore(commentsStore, (all) => commentsOf(all, channelId));
   const timeline = useStore(timelinesStore, (all) => timelineOf(all, channelId));
@@ -88,7 +90,8 @@ export function ReviewPanel({ channelId, panelId, kept }: { channelId: ChannelID
     setLine(-1);
     setOpened("");
   }
-  const diff = opened && opened === path && decides ? file?.diff : null;
+  const drawn = front || width > LIST_PX; // a narrow panel shows the list or the file
+  const diff = drawn && opened && opened === path && decides ? file?.diff : null;
   useEffect(() => { if (diff) setSeen((s) => alsoSeen(s, diff)); }, [diff]);
   useEffect(() => { // the panel had the keyboard while the changes were read
     if (document.activeElement === panel.current) panel.current?.querySelector<HTMLElement>(".review-list")?.focus();

@@ -96,8 +96,12 @@ export function useRejected(channelId: ChannelID, act: ReturnType<typeof useRevi
   const rejected = useRef<string[]>([]);
   const undo = useCallback(async (id = rejected.current.at(-1)) => {
     if (!id) return;
-    const done = await act("Putting back", () => session().api.review.undo(channelId, id));
-    rejected.current = afterUndo(rejected.current, id, done);
+    let asked = false; // while something else is done it is not
+    const done = await act("Putting back", () => {
+      asked = true;
+      return session().api.review.undo(channelId, id);
+    });
+    if (asked) rejected.current = afterUndo(rejected.current, id, done);
     if (done) toast("Put back.");
   }, [act, channelId]);
   const reject = useCallback(async (path: string, hunk: string) => {

@@ -9,9 +9,9 @@ import { waitWords } from "../../../model/waits";
 import { Button, IconButton, Kbd } from "../../../ui/Button";
 import { composing, keys, mod, MOD, pressed } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
-import { promptAfter, removeQueued } from "../../../session/actions";
+import { promptAfter } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
-import { hold, keepEdit, keepHeld, release, saveEdit, steer } from "../../../session/queue";
+import { hold, keepEdit, keepHeld, release, removeQueued, saveEdit, steer } from "../../../session/queue";
 import { texts } from "../../../session/questiondrafts";
 
 type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };

@@ -14,7 +14,8 @@ function rowsOf(el: HTMLTextAreaElement): number {
 /** The earlier prompts of a channel, through which the arrow keys go. */
 export function useHistory(channelId: ChannelID, running: string, box: RefObject<HTMLTextAreaElement | null>, text: string, change: (text: string) => void) {
   // all: the newest prompts; list: those through which the keys go, which may be some that were found
-  const history = useRef<{ all: string[]; list: string[]; at: number; draft: string }>({ all: [], list: [], at: -1, draft: "" });
+  // shown: the prompt at that place, as it was put into the box
+  const history = useRef<{ all: string[]; list: string[]; at: number; draft: string; shown: string }>({ all: [], list: [], at: -1, draft: "", shown: "" });
 
   useEffect(() => {
     session().api.channels.history(channelId, "", HISTORY).then(
@@ -35,12 +36,14 @@ export function useHistory(channelId: ChannelID, running: string, box: RefObject
   /** Goes to an earlier or later prompt. False: there is none. */
   function step(back: boolean, typed: string): boolean {
     const h = history.current;
+    if (h.at !== -1 && typed !== h.shown) Object.assign(h, { at: -1, list: h.all }); // something was put into the box meanwhile
     const next = h.at + (back ? 1 : -1);
     if (next < -1 || next >= h.list.length) return false;
     if (h.at === -1) h.draft = typed;
     h.at = next;
     const value = next === -1 ? h.draft : (h.list[next] ?? "");
     if (next === -1) h.list = h.all;
+    h.shown = value;
     show(value, back ? 0 : value.length);
     return true;
   }
@@ -64,12 +67,12 @@ export function useHistory(channelId: ChannelID, running: string, box: RefObject
     /** The prompt in the box was sent. */
     sent() {
       const all = [text.trim(), ...history.current.all];
-      history.current = { all, list: all, at: -1, draft: "" };
+      history.current = { all, list: all, at: -1, draft: "", shown: "" };
     },
     /** Shows a prompt that was found. The arrow keys go on from there, and back to what was in the box. */
     take(found: string[], i: number) {
       const h = history.current;
-      history.current = { ...h, list: found.slice(i), at: 0, draft: h.at === -1 ? text : h.draft };
+      history.current = { ...h, list: found.slice(i), at: 0, draft: h.at === -1 ? text : h.draft, shown: found[i] ?? "" };
       show(found[i] ?? "", (found[i] ?? "").length);
     },
   };
