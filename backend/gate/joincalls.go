@@ -39,9 +39,14 @@ func (t toolCalls) cause(run core.RunID, a *wire.Approval, at time.Time) string 
 		if known {
 			return id
 		}
-		// The CLI puts something else around a command than is known here.
+		// The CLI puts something else around a command than is known here, or the call is not
+		// known yet. A question waits for it: the call before it would be a wrong guess.
 		free := func(c toolCall) bool { return c.command != "" && !r.taken(c.id) }
-		return onlyOne(r.fitting(at, func(c toolCall) bool { return free(c) && c.within(*a) }), r.only(at, free))
+		guess := ""
+		if !at.IsZero() {
+			guess = r.only(at, free)
+		}
+		return onlyOne(r.fitting(at, func(c toolCall) bool { return free(c) && c.within(*a) }), guess)
 	case chain.own:
 		fits := r.fitting(at, func(c toolCall) bool { return c.changes(*a) })
 		return onlyOne(fits, r.only(at, func(c toolCall) bool { return c.command == "" }))

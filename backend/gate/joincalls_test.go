@@ -65,6 +65,15 @@ func TestJoiningWhenSeveralCallsAreUnderWay(t *testing.T) {
 			is(t, c, actOf(child(9), shellOf(7, "make"), cliProcess), "b")
 			is(t, c, actOf(shellOf(8, "make a"), cliProcess), "a")
 		},
+		"a question before its call is known, while the one before it seems to go on": func(t *testing.T, c toolCalls) {
+			begin(c, bashUse("a", "", "git config core.autocrlf false"))
+			act := actOf(child(9), shellOf(7, "git config --global user.name Ada"), cliProcess)
+			if got := c.cause(run, &act, time.Time{}); got != "" {
+				t.Errorf("joined with %q", got)
+			}
+			begin(c, bashUse("b", "", "git config --global user.name Ada"))
+			is(t, c, act, "b")
+		},
 		"a long command, of which the line is cut": func(t *testing.T, c toolCalls) {
 			begin(c, bashUse("a", "", "make"), bashUse("b", "", long))
 			shell := shellOf(7, long)
