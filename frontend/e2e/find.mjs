@@ -95,6 +95,7 @@ test("find: a hit in what left by a rewind is shown there", async (page) => {
   await page.getByRole("region", { name: "Back to here" }).getByText("4 change back").waitFor();
   await page.keyboard.press("Control+Enter");
   await until("what left is folded", async () => (await page.locator("article.tool").count()) === 0);
+  await until("the box has the keyboard", () => page.evaluate(() => document.activeElement?.matches("[data-prompt]")));
   await page.keyboard.press("Control+f");
   await page.keyboard.type("39.812s");
   await becomes(() => count(page).innerText(), "? of 1");
